@@ -26,29 +26,25 @@ Result<bool> BoosterRun::Mend(ChainManager& chain, const BlockStore& blocks, con
 Result<> BoosterRun::FetchAgain(ChainManager& chain, const BlockStore& blocks,
                                 const std::vector<const HeaderNode*>& lost, BlockFetcher& peers)
 {
-    std::vector<int32_t> heights;
-    for (const HeaderNode* node : lost) heights.push_back(node->height);
-    std::sort(heights.begin(), heights.end());
-    const HeaderNode* const best = chain.Read().Tree().BestHeader();
+    const HeaderNode* const highest =
+        *std::ranges::max_element(lost, {}, [](const HeaderNode* node) { return node->height; });
     ChainKeeper keeper(chain);
-    PeerBlockSupply supply(m_env, blocks, *best->Ancestor(heights.back()), keeper, peers);
+    PeerBlockSupply supply(m_env, blocks, *highest, keeper, peers);
+    supply.FetchAgain(lost);
     {
         const Lock lock(m_mutex);
         m_supply = &supply;
     }
-    const Result<> taken = TakeBlocks(supply, [&](int32_t height) {
-        return !std::binary_search(heights.begin(), heights.end(), height);
-    });
+    const Result<> taken = TakeBlocks(supply);
     peers.StopFetching();
     const Lock lock(m_mutex);
     m_supply = m_mending = nullptr;
     return taken;
 }
 
-/** `other`: true for heights that are not to be fetched. */
-Result<> BoosterRun::TakeBlocks(PeerBlockSupply& supply, const std::function<bool(int32_t)>& other)
+Result<> BoosterRun::TakeBlocks(PeerBlockSupply& supply)
 {
-    IBD_RETURN_IF_ERROR(supply.Begin(other));
+    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return true; })); // the lost ones alone
     {
         const Lock lock(m_mutex);
         if (m_interrupted) return {};

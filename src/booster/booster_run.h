@@ -86,6 +86,11 @@ public:
         ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
         const StartFetcher& start_fetcher = {}, const std::function<void()>& begins = [] {});
 
+    /** After work on stored blocks failed: true if the cause was damaged blocks and peers have sent
+     *  them again. Starts the network if need be. */
+    Result<bool> Mend(ChainManager& chain, const BlockStore& blocks, const Error& error,
+                      const StartFetcher& start_fetcher);
+
     void Interrupt();
     /** The data for getboosterinfo; nothing without hints. */
     std::optional<BoosterProgress> Progress() const;
@@ -151,13 +156,9 @@ private:
     Result<OwnHints::Made> Join(const HeaderNode& terminal, BlockSupply& supply,
                                 const BoosterOptions& options, const JoinBesides& besides);
     // booster_repair.cpp
-    /** After RunOnce() failed: true if the cause was damaged blocks and peers have sent them again.
-     */
-    Result<bool> Mend(ChainManager& chain, const BlockStore& blocks, const Error& error,
-                      const StartFetcher& start_fetcher);
     Result<> FetchAgain(ChainManager& chain, const BlockStore& blocks,
                         const std::vector<const HeaderNode*>& lost, BlockFetcher& peers);
-    Result<> TakeBlocks(PeerBlockSupply& supply, const std::function<bool(int32_t)>& other);
+    Result<> TakeBlocks(PeerBlockSupply& supply);
 
     // booster_full.cpp
     bool MustCheckRules(const BoosterOptions& options) const;

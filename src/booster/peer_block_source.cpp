@@ -62,16 +62,20 @@ Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folde
 void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& folded)
 {
     const Lock lock(m_mutex);
-    m_plan.emplace(m_terminal, folded);
     const auto heights = static_cast<size_t>(m_terminal.height) + 1;
     m_states.assign(heights, State::kDone);
     m_nodes.assign(heights, nullptr);
-    for (const HeaderNode* node : m_plan->Missing()) {
+    const auto miss = [this](const HeaderNode* node) IBD_NO_THREAD_CHECK {
         const auto height = static_cast<size_t>(node->height);
         m_states[height] = State::kMissing;
         m_nodes[height] = node;
-    }
-    m_missing = m_plan->Missing().size();
+    };
+    std::ranges::for_each(m_lost, miss);
+    m_plan.emplace(m_terminal, [&](int32_t height) IBD_NO_THREAD_CHECK {
+        return folded(height) || m_nodes[static_cast<size_t>(height)];
+    });
+    std::ranges::for_each(m_plan->Missing(), miss);
+    m_missing = m_lost.size() + m_plan->Missing().size();
     m_none_below = 0;
     m_refused.clear();
     m_received_bytes = 0;

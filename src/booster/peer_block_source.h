@@ -43,6 +43,9 @@ public:
 
     /** Fetches blocks from this height on before all others. Call it before Begin(). */
     void Prefer(int32_t height) { m_preferred_from = height; }
+    /** Fetches these blocks below the terminal block although they are stored. Call it before
+     *  Begin(). */
+    void FetchAgain(std::vector<const HeaderNode*> lost) { m_lost = std::move(lost); }
 
     // BlockSupply, for the engine.
 
@@ -99,6 +102,7 @@ private:
     const size_t m_queue_bytes;
     uint64_t m_usual_bytes = 1'000'000;
     int32_t m_preferred_from = kNoneFirst;
+    std::vector<const HeaderNode*> m_lost;
 
     std::optional<BlockPlan> m_plan; //!< of stored blocks; set by Begin()
 

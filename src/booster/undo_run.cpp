@@ -31,6 +31,8 @@ const char* PhaseName(JoinProgress::Phase phase)
 }
 
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
+/** Interval of checks whether damaged blocks have come again. */
+constexpr auto kLookForDamaged = std::chrono::milliseconds(200);
 
 /** Share of each phase in the whole work, measured (doc/develop/join.md). */
 struct Shares {
@@ -175,6 +177,20 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& cha
 
 Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options)
 {
+    Result<> done = RunOnce(chain, blocks, options);
+    NoteFailure(done);
+    return done;
+}
+
+void UndoRun::NoteFailure(const Result<>& done)
+{
+    const Lock lock(m_mutex);
+    if (!done) m_failure = done.Message();
+}
+
+Result<> UndoRun::RunOnce(ChainManager& chain, const BlockStore& blocks,
+                          const BoosterOptions& options)
+{
     const Gap gap = FindGap(chain);
     if (!gap.last) {
         const Lock lock(m_mutex);
@@ -182,10 +198,7 @@ Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const Boost
         return {};
     }
     Tell(gap);
-    Result<> done = Fill(chain, blocks, options, gap);
-    const Lock lock(m_mutex);
-    if (!done) m_failure = done.Message();
-    return done;
+    return Fill(chain, blocks, options, gap);
 }
 
 Result<> UndoRun::Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
@@ -338,7 +351,26 @@ void UndoRun::MakeAll(ChainManager& chain, const BlockStore& blocks, const Boost
         if (m_broken != nullptr) return ended(last);
         if (last) ended(last); // usually enough for branches that were put aside
     }
-    ended(Run(chain, blocks, options)); // may succeed although RunLast() failed
+    Result<> made = RunOnce(chain, blocks, options); // may succeed although RunLast() failed
+    while (!made && WaitForDamaged(chain)) made = RunOnce(chain, blocks, options);
+    NoteFailure(made);
+    ended(made);
+}
+
+/** After a failure: true if damaged blocks were the cause and peers have sent them again. */
+bool UndoRun::WaitForDamaged(ChainManager& chain)
+{
+    if (m_stop || m_broken != nullptr || !chain.Options().peers_bring_blocks) return false;
+    const auto lost = chain.ForgetDamaged();
+    if (!lost) m_log.Error("{}", lost.Message());
+    // They may have come already, while the rest of the file was read.
+    if (!lost || (lost->empty() && !chain.NextLost(-1))) return false;
+    m_log.Info("Undo data: waiting for damaged blocks from peers, then it goes on");
+    while (!m_stop && chain.NextLost(-1)) {
+        const Lock lock(m_mutex);
+        if (!m_stop) m_changed.wait_for(m_mutex, kLookForDamaged);
+    }
+    return !m_stop;
 }
 
 bool UndoRun::WaitForAsk()

@@ -117,6 +117,10 @@ private:
                                                     bool last_only) const;
     void MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
                  const std::function<void(const Result<>&)>& ended);
+    /** Run() without a note for Ask() and Describe(). */
+    Result<> RunOnce(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    void NoteFailure(const Result<>& done);
+    bool WaitForDamaged(ChainManager& chain);
     /** False: the thread must end. */
     bool WaitForAsk();
     void Tell(const Gap& gap);

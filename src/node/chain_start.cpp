@@ -340,7 +340,9 @@ Result<> ChainStart::ConvertHints()
     }
     m_parts.started(); // reads all blocks
     m_parts.set_status("Converting hints…");
-    return m_parts.booster.ConvertHints(*m_chain, m_stack->Blocks(), BoosterSettings());
+    return DespiteDamage([this] {
+        return m_parts.booster.ConvertHints(*m_chain, m_stack->Blocks(), BoosterSettings());
+    });
 }
 
 Result<> ChainStart::AskPeersForHints()
@@ -417,18 +419,20 @@ Result<> ChainStart::BuildChainstate()
     return m_chain->Flush(FlushMode::kAlways);
 }
 
+StartFetcher ChainStart::Fetcher()
+{
+    return [this] { return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr; };
+}
+
 Result<BoosterRun::Outcome> ChainStart::RunBooster()
 {
-    const auto start_fetcher = [this] {
-        return m_parts.start_fetcher ? m_parts.start_fetcher(*m_chain) : nullptr;
-    };
     const auto begins = [this] {
         m_parts.started(); // may take hours
         m_parts.set_status("Building the chainstate with the IBD Booster…");
     };
     IBD_ASSIGN_OR_RETURN(
         const BoosterRun::Outcome outcome,
-        m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), start_fetcher, begins));
+        m_parts.booster.Run(*m_chain, m_stack->Blocks(), BoosterSettings(), Fetcher(), begins));
     if (outcome == BoosterRun::Outcome::kSerial) m_parts.progress.overall->End();
     if (m_parts.booster_done) m_parts.booster_done(outcome);
     return outcome;
@@ -695,7 +699,20 @@ Result<> ChainStart::MakeUndo()
             PlanOf({WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo},
                    {.bytes = bytes, .threads = m_options.booster.threads}));
     }
-    return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings());
+    return DespiteDamage(
+        [this] { return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings()); });
+}
+
+// Where stored blocks are damaged, peers send them again, and the work goes on.
+Result<> ChainStart::DespiteDamage(const std::function<Result<>()>& work)
+{
+    for (;;) {
+        Result<> done = work();
+        if (done || m_parts.undo.Broken() != nullptr) return done;
+        IBD_ASSIGN_OR_RETURN(const bool mended, m_parts.booster.Mend(*m_chain, m_stack->Blocks(),
+                                                                     done.GetError(), Fetcher()));
+        if (!mended) return done;
+    }
 }
 
 // Removes the data that a join has kept for undo data which is not wanted, or exists, unless a
@@ -718,7 +735,8 @@ Result<> ChainStart::MakeLastUndo()
     if (!UndoRun::IsLastNeeded(*m_chain)) return {};
     m_parts.started();
     m_parts.set_status("Making undo data of the last blocks…");
-    Result<> made = m_parts.undo.RunLast(*m_chain, m_stack->Blocks(), BoosterSettings());
+    Result<> made = DespiteDamage(
+        [this] { return m_parts.undo.RunLast(*m_chain, m_stack->Blocks(), BoosterSettings()); });
     if (made || m_parts.undo.Broken() != nullptr) return made;
     m_log.Error("Undo data of the last blocks could not be made: {}", made.Message());
     return {};

@@ -85,6 +85,7 @@ private:
     Result<> AskPeersForHints();
     Result<> TakeNextHints();
     Result<> BuildChainstate();
+    StartFetcher Fetcher();
     Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();
     void WarnOnly(const Result<>& done);
@@ -103,6 +104,7 @@ private:
     Result<> MakeUndo();
     Result<> RemoveUndoWork();
     Result<> MakeLastUndo();
+    Result<> DespiteDamage(const std::function<Result<>()>& work);
     Result<> CheckWitnesses();
     Result<> CheckStored();
     Result<> Prune();

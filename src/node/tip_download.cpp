@@ -22,11 +22,19 @@ const HeaderNode* TipDownload::NextMissing(int32_t after) const
 
 bool TipDownload::Have(const HeaderNode& node) const
 {
+    const bool lost = m_chain.IsLost(node);
     {
         const ChainReader reader = m_chain.Read();
-        if (node.HasData() || node.Failed()) return true;
+        if ((node.HasData() && !lost) || node.Failed()) return true;
     }
     return m_intake.Holds(node);
+}
+
+const HeaderNode* TipDownload::NextLost(int32_t after) const
+{
+    const HeaderNode* node = m_chain.NextLost(after);
+    while (node && m_intake.Holds(*node)) node = m_chain.NextLost(node->height);
+    return node;
 }
 
 int32_t TipDownload::WindowEnd() const

@@ -19,6 +19,7 @@ public:
     const HeaderNode* NextMissing(int32_t after) const override;
     bool Have(const HeaderNode& node) const override;
     int32_t WindowEnd() const override;
+    const HeaderNode* NextLost(int32_t after) const override;
 
     bool HasRoom(size_t bytes) const override { return m_intake.HasRoom(bytes); }
     bool Put(PeerBlock&& block) override;

@@ -58,12 +58,18 @@ UniValue InvalidateBlock(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
     const HeaderNode& node = FindBlock(chain.Read(), call.Hash(0, "blockhash"));
-    const MissingUndo missing =
+    const Obstacle obstacle =
         context.OrFatal(context.OnChainThread([&] { return chain.InvalidateBlock(node); }));
-    if (!missing.block) return {};
-    ThrowRpc(RpcCode::kMisc, "Undo data of block {} at height {} is not stored; {}{}",
-             missing.block->hash.ToHex(), missing.block->height,
-             missing.is_made ? "it is being made from the blocks" : chain.UndoRemedy(),
+    if (!obstacle.block) return {};
+    const std::string block =
+        fmt::format("block {} at height {}", obstacle.block->hash.ToHex(), obstacle.block->height);
+    if (obstacle.kind == Obstacle::Kind::kDamaged) {
+        ThrowRpc(RpcCode::kMisc,
+                 "The stored {} is damaged; peers are asked for it: try again later", block);
+    }
+    ThrowRpc(RpcCode::kMisc, "Undo data of {} is not stored; {}{}", block,
+             obstacle.kind == Obstacle::Kind::kUndoIsMade ? "it is being made from the blocks"
+                                                          : chain.UndoRemedy(),
              context.UndoNote());
 }
 

@@ -82,6 +82,14 @@ void BlockIndex::SetData(HeaderNode& node, FilePos pos, uint32_t tx_count)
     SetSeen(node, tx_count);
 }
 
+void BlockIndex::MoveData(HeaderNode& node, FilePos pos)
+{
+    if (pos.file != node.file) ForgetUndo(node); // it must be in the undo file of the same number
+    node.file = pos.file;
+    node.data_pos = pos.offset;
+    MarkDirty(&node);
+}
+
 void BlockIndex::SetSeen(HeaderNode& node, uint32_t tx_count)
 {
     node.tx_count = tx_count;

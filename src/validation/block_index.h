@@ -37,6 +37,9 @@ public:
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
     /** Records that the block was checked, without a place. */
     void SetSeen(HeaderNode& node, uint32_t tx_count);
+    /** Another copy of a stored block takes its place. Undo data in the file of the same number
+     *  stays. */
+    void MoveData(HeaderNode& node, FilePos pos);
     void SetUndo(HeaderNode& node, FilePos pos);
     /** Marks undo data of the block as missing or unusable. */
     void ForgetUndo(HeaderNode& node);

@@ -121,10 +121,12 @@ Result<> ChainManager::Reorganise()
         HeaderNode* const target = ChooseTarget();
         if (!target || target == m_connected) break;
         const HeaderNode* const fork = LastCommonAncestor(m_connected, target);
-        IBD_ASSIGN_OR_RETURN(const MissingUndo missing, FindMissingUndo(fork));
-        if (missing.block && !missing.is_made) return CannotDisconnect(*missing.block);
-        if (missing.block) {
-            LeaveAside(*target, *missing.block);
+        IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(fork));
+        if (obstacle.block && obstacle.kind == Obstacle::Kind::kNoUndo) {
+            return CannotDisconnect(*obstacle.block);
+        }
+        if (obstacle.block) {
+            LeaveAside(*target, obstacle);
             continue;
         }
         while (m_connected != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
@@ -375,16 +377,16 @@ Result<> ChainManager::DisconnectTip()
     return FlushHeld(FlushMode::kIfNeeded);
 }
 
-Result<MissingUndo> ChainManager::InvalidateBlock(const HeaderNode& node)
+Result<Obstacle> ChainManager::InvalidateBlock(const HeaderNode& node)
 {
     const Lock activation(m_activation);
-    if (!node.prev) return MissingUndo{};
+    if (!node.prev) return Obstacle{};
     {
         const Lock state(m_state);
         const bool on_chain = m_connected && m_connected->Ancestor(node.height) == &node;
         if (on_chain) {
-            IBD_ASSIGN_OR_RETURN(const MissingUndo missing, FindMissingUndo(node.prev));
-            if (missing.block) return missing;
+            IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(node.prev));
+            if (obstacle.block) return obstacle;
         }
         while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());
         {
@@ -397,7 +399,7 @@ Result<MissingUndo> ChainManager::InvalidateBlock(const HeaderNode& node)
         if (m_observer) m_observer->TipChanged(*Tip());
     }
     IBD_RETURN_IF_ERROR(Activate({}));
-    return MissingUndo{};
+    return Obstacle{};
 }
 
 Result<> ChainManager::ReconsiderBlock(const HeaderNode& node)

@@ -89,6 +89,7 @@ Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const File
                              ReadAgain again)
 {
     const auto height = static_cast<uint32_t>(node.height);
+    const std::optional<BlockUndo> undo = UndoToMove(node);
     FilePos pos;
     if (stored) {
         pos = *stored;
@@ -98,12 +99,14 @@ Result<> ChainManager::Store(const BlockView& view, HeaderNode& node, const File
         IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time, again));
     }
     SetStored(node, pos, static_cast<uint32_t>(view.Txs().size()));
-    return {};
+    // Without effect where the copy is in the same file: the record is still there.
+    return undo ? StoreUndo(node, *undo, true) : Result<>();
 }
 
 void ChainManager::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_count)
 {
     const Lock lock(m_headers.mutex);
+    if (IsLostHeld(node)) return Replace(node, pos);
     const bool was_pruned = node.tx_count > 0;
     m_index.SetData(node, pos, tx_count);
     Link(node);
@@ -174,7 +177,7 @@ Result<BlockOutcome> ChainManager::AcceptAlone(const BlockView& view, const File
         const Lock lock(m_headers.mutex);
         outcome.violation = AddHeader(view.Header(), &node);
         outcome.node = node;
-        if (!outcome.violation && node->HasData()) return outcome;
+        if (!outcome.violation && node->HasData() && !IsLostHeld(*node)) return outcome;
     }
     if (outcome.violation) {
         LogRefusedHeader(view.Header(), *outcome.violation);
@@ -198,7 +201,7 @@ Result<> ChainManager::StoreSound(const BlockView& block, const HeaderNode& node
         const SharedLock lock(m_headers.mutex);
         own = m_headers.tree.Find(node.hash);
         CHECK(own == &node);
-        if (own->HasData()) return {};
+        if (own->HasData() && !IsLostHeld(*own)) return {};
     }
     return Store(block, *own, nullptr, ReadAgain::kLate);
 }

@@ -94,9 +94,14 @@ enum class FlushMode {
 };
 
 /** The obstacle to disconnecting blocks. */
-struct MissingUndo {
-    const HeaderNode* block = nullptr; //!< the highest one without undo data; null: none
-    bool is_made = false;              //!< it is being made from the blocks, for a later attempt
+struct Obstacle {
+    enum class Kind {
+        kNoUndo,     //!< the block's undo data is missing
+        kUndoIsMade, //!< the same, and it is being made from the blocks, for a later attempt
+        kDamaged,    //!< the block is damaged, and peers send it again, for a later attempt
+    };
+    const HeaderNode* block = nullptr; //!< the highest such block; null: none
+    Kind kind = Kind::kNoUndo;
 };
 
 /** Whether to stop between two blocks; empty: never. */
@@ -186,13 +191,14 @@ public:
     /** Connects and disconnects blocks until the tip is the best known block. Returns early,
      *  without error, when interrupted or when `pause` (called between blocks) returns true. A
      *  better branch is put aside, with a warning, if a block on the way to it cannot be
-     *  disconnected because its undo data is missing, until that is made. Without a maker it is an
-     *  error, and no block is disconnected. */
+     *  disconnected because its undo data is missing, until that is made, or because it is damaged,
+     *  until a peer has sent it again. Without a maker or a network it is an error, and no block is
+     *  disconnected. */
     Result<> ActivateBestChain(const Pause& pause = {});
 
     /** Marks a block invalid permanently and moves off it; ignores genesis, as Core does. Changes
-     *  nothing if undo data is missing on the way. */
-    Result<MissingUndo> InvalidateBlock(const HeaderNode& node);
+     *  nothing if there is an obstacle on the way. */
+    Result<Obstacle> InvalidateBlock(const HeaderNode& node);
     /** Undoes InvalidateBlock(), or a failed check. */
     Result<> ReconsiderBlock(const HeaderNode& node);
     /** Treats a block as if it had arrived before others of the same work. */
@@ -200,12 +206,16 @@ public:
 
     // Damaged block files; chain_repair.cpp.
 
-    /** Reads the files in which damage was found since the last call, and marks their damaged
-     *  blocks as missing, unless connected, so that they can be fetched. In memory only, so that
-     *  the next start accepts a repaired file; durable once the block is stored again. Returns
-     * these blocks; the log names them. Fails on an I/O error, or if a block is damaged again after
-     * it was fetched. Any thread. */
+    /** Reads the files in which damage was found since the last call, and has their damaged blocks
+     *  fetched again. They are marked as missing, except connected ones, which are lost: they keep
+     *  their place, which undo data refers to, until a sound copy is stored. In memory only, so
+     *  that the next start accepts a repaired file; durable once the block is stored again. Returns
+     *  these blocks; the log names them. Fails on an I/O error, or if a block is damaged again
+     *  after it was fetched. Any thread. */
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
+    /** The lowest lost block above height `after`; null: none. Any thread. */
+    const HeaderNode* NextLost(int32_t after) const;
+    bool IsLost(const HeaderNode& node) const;
     /** Notes that indexing found the block `hash` damaged in a block file, for DescribeMissing().
      *  Lost at the end of the process. */
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
@@ -328,7 +338,16 @@ private:
         HeaderNode* node = nullptr;
         StoredBlock place;
     };
-    std::vector<Stored> NotConnectedIn(const std::vector<int32_t>& files) const;
+    std::vector<Stored> StoredIn(const std::vector<int32_t>& files) const;
+    /** Whether a block of the active chain is damaged and has not come again. */
+    bool IsLostHeld(const HeaderNode& node) const IBD_REQUIRES_SHARED(m_headers.mutex);
+    /** The block has a sound copy at `pos`. */
+    void Replace(HeaderNode& node, const FilePos& pos) IBD_REQUIRES(m_headers.mutex);
+    /** Undo data of a lost block, to be written beside its new copy. */
+    std::optional<BlockUndo> UndoToMove(const HeaderNode& node) const;
+    /** The highest damaged block on the way from the tip down to `fork`, after its fetching was
+     *  arranged; null: none. */
+    Result<const HeaderNode*> FindDamaged(const HeaderNode* fork) IBD_REQUIRES(m_state);
     Result<std::optional<Error>> FindDamage(const StoredBlock& block) const;
     Result<> ForgetBlock(const Stored& block, const Error& damage);
     /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
@@ -336,12 +355,14 @@ private:
 
     // chain_undo.cpp
     /** Undo data on the way from the tip down to `fork`. The index forgets damaged records. */
-    Result<MissingUndo> FindMissingUndo(const HeaderNode* fork) IBD_REQUIRES(m_state);
+    Result<Obstacle> FindMissingUndo(const HeaderNode* fork) IBD_REQUIRES(m_state);
+    /** An obstacle to disconnecting the blocks above `fork`, before any is disconnected. */
+    Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_state);
     Result<bool> HasUsableUndo(HeaderNode& node) IBD_REQUIRES(m_state);
     Result<> ForgetUndo(HeaderNode& node, const std::string& why) IBD_REQUIRES(m_state);
     Error CannotDisconnect(const HeaderNode& stuck) const;
-    /** Puts aside branches that can be reached only by disconnecting `stuck`. */
-    void LeaveAside(const HeaderNode& target, const HeaderNode& stuck) IBD_REQUIRES(m_state);
+    /** Puts aside branches that can be reached only by disconnecting the obstacle. */
+    void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_state);
     Result<> StoreUndo(HeaderNode& node, const BlockUndo& undo, bool intact);
 
     // chain_activation.cpp
@@ -387,8 +408,10 @@ private:
     BlockIndex m_index IBD_GUARDED_BY(m_headers.mutex);
     const HeaderNode* m_broken IBD_GUARDED_BY(m_headers.mutex) = nullptr; //!< set by NoteBroken()
     CandidateSet m_candidates IBD_GUARDED_BY(m_headers.mutex);
-    /** Blocks that ForgetDamaged() has marked as missing. */
+    /** Blocks that ForgetDamaged() has found damaged. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_headers.mutex);
+    /** Those of the active chain that have not come again, by height. */
+    std::map<int32_t, const HeaderNode*> m_lost IBD_GUARDED_BY(m_headers.mutex);
     /** From NoteLeftOut(), up to a maximum: place and reason. */
     static constexpr size_t kMostLeftOut = 10'000;
     std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_headers.mutex);

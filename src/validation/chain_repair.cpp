@@ -1,5 +1,5 @@
-// ChainManager: damaged stored blocks. With a network they become missing blocks. An I/O error does
-// not count as damage: the block on the disk may be intact.
+// ChainManager: damaged stored blocks. With a network they are fetched again. An I/O error does not
+// count as damage: the block on the disk may be intact.
 #include "consensus/block_check.h"
 #include "validation/chain_manager.h"
 
@@ -14,15 +14,14 @@ constexpr size_t kNamedBlocks = 10;
 
 } // namespace
 
-/** Connected blocks are left out: they are not fetched again. */
-std::vector<ChainManager::Stored>
-ChainManager::NotConnectedIn(const std::vector<int32_t>& files) const
+/** Lost blocks are left out: their fetching has begun. */
+std::vector<ChainManager::Stored> ChainManager::StoredIn(const std::vector<int32_t>& files) const
 {
     std::vector<Stored> found;
     const SharedLock lock(m_headers.mutex);
     for (size_t i = 0; i < m_headers.tree.Size(); ++i) {
         HeaderNode* const node = m_headers.tree.NodeAt(i);
-        if (!node->HasData() || node->Failed() || m_headers.active.Contains(node)) continue;
+        if (!node->HasData() || node->Failed() || IsLostHeld(*node)) continue;
         if (std::ranges::find(files, node->file) == files.end()) continue;
         found.push_back({node, StoredBlock(*node)});
     }
@@ -53,9 +52,64 @@ Result<> ChainManager::ForgetBlock(const Stored& block, const Error& damage)
                            "machine seems to fail",
                            damage.message);
     }
+    if (m_headers.active.Contains(block.node)) {
+        m_lost.emplace(block.node->height, block.node);
+        return {};
+    }
     m_index.Forget(*block.node);
     m_candidates.DataRemoved();
     return {};
+}
+
+bool ChainManager::IsLostHeld(const HeaderNode& node) const
+{
+    const auto found = m_lost.find(node.height);
+    return found != m_lost.end() && found->second == &node;
+}
+
+bool ChainManager::IsLost(const HeaderNode& node) const
+{
+    const SharedLock lock(m_headers.mutex);
+    return IsLostHeld(node);
+}
+
+const HeaderNode* ChainManager::NextLost(int32_t after) const
+{
+    const SharedLock lock(m_headers.mutex);
+    const auto found = m_lost.upper_bound(after);
+    return found == m_lost.end() ? nullptr : found->second;
+}
+
+void ChainManager::Replace(HeaderNode& node, const FilePos& pos)
+{
+    m_index.MoveData(node, pos);
+    m_lost.erase(node.height);
+    // Branches that were put aside may be reached now.
+    if (m_lost.empty()) m_candidates.Rebuild(m_headers.tree, Tip());
+}
+
+/** Empty also if it is unreadable: undo data is then made from the blocks. */
+std::optional<BlockUndo> ChainManager::UndoToMove(const HeaderNode& node) const
+{
+    if (!IsLost(node)) return std::nullopt;
+    auto undo = ibd::ReadUndo(m_stores.blocks, Where(node));
+    return undo ? std::optional(std::move(*undo)) : std::nullopt;
+}
+
+Result<const HeaderNode*> ChainManager::FindDamaged(const HeaderNode* fork)
+{
+    const HeaderNode* highest = nullptr;
+    for (const HeaderNode* node = m_connected; node && node != fork; node = node->prev) {
+        if (!IsLost(*node)) {
+            IBD_ASSIGN_OR_RETURN(const auto damage, FindDamage(Where(*node)));
+            if (!damage) continue;
+            if (!m_options.peers_bring_blocks) return *damage;
+            IBD_RETURN_IF_ERROR(ForgetDamaged());
+            if (!IsLost(*node)) return *damage;
+        }
+        if (!highest) highest = node;
+    }
+    return highest;
 }
 
 Result<std::vector<const HeaderNode*>> ChainManager::ForgetDamaged()
@@ -63,7 +117,7 @@ Result<std::vector<const HeaderNode*>> ChainManager::ForgetDamaged()
     std::vector<const HeaderNode*> forgotten;
     const std::vector<int32_t> files = m_stores.blocks.TakeSuspects();
     if (files.empty()) return forgotten;
-    for (const Stored& block : NotConnectedIn(files)) {
+    for (const Stored& block : StoredIn(files)) {
         if (m_interrupt) break;
         IBD_ASSIGN_OR_RETURN(const auto damage, FindDamage(block.place));
         if (!damage) continue;

@@ -23,9 +23,9 @@ Result<bool> ChainManager::HasUsableUndo(HeaderNode& node)
 // Reads each record before the first block is disconnected, so that a reorganisation never stops
 // half way. Goes on after a missing record, down to the records that the next start reads: all
 // missing ones are made at once.
-Result<MissingUndo> ChainManager::FindMissingUndo(const HeaderNode* fork)
+Result<Obstacle> ChainManager::FindMissingUndo(const HeaderNode* fork)
 {
-    MissingUndo missing;
+    Obstacle missing;
     const int32_t kept = m_connected->height - kMinBlocksToKeep;
     bool below = false; // the fork
     for (HeaderNode* node = m_connected; node && node->prev; node = node->prev) {
@@ -36,8 +36,16 @@ Result<MissingUndo> ChainManager::FindMissingUndo(const HeaderNode* fork)
     }
     if (!missing.block) return missing;
     IBD_RETURN_IF_ERROR(SaveIndex()); // a start that makes undo data reads it
-    missing.is_made = m_undo_maker && m_undo_maker();
+    if (m_undo_maker && m_undo_maker()) missing.kind = Obstacle::Kind::kUndoIsMade;
     return missing;
+}
+
+Result<Obstacle> ChainManager::FindObstacle(const HeaderNode* fork)
+{
+    IBD_ASSIGN_OR_RETURN(const Obstacle missing, FindMissingUndo(fork));
+    if (missing.block) return missing;
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const damaged, FindDamaged(fork));
+    return Obstacle{damaged, Obstacle::Kind::kDamaged};
 }
 
 Result<> ChainManager::ForgetUndo(HeaderNode& node, const std::string& why)
@@ -62,13 +70,14 @@ Error ChainManager::CannotDisconnect(const HeaderNode& stuck) const
     return BadData("Failed to disconnect block.");
 }
 
-void ChainManager::LeaveAside(const HeaderNode& target, const HeaderNode& stuck)
+void ChainManager::LeaveAside(const HeaderNode& target, const Obstacle& obstacle)
 {
     std::vector<ChainWarnings::News> news;
     {
         const Lock lock(m_headers.mutex);
-        m_warnings.NoteOutOfReach(target, stuck);
-        m_candidates.RemoveForksBelow(m_headers.active, stuck.height);
+        m_warnings.NoteOutOfReach(target, *obstacle.block,
+                                  obstacle.kind == Obstacle::Kind::kDamaged);
+        m_candidates.RemoveForksBelow(m_headers.active, obstacle.block->height);
         news = m_warnings.TakeNews();
     }
     TellWarnings(news);

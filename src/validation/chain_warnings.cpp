@@ -60,14 +60,16 @@ void ChainWarnings::ForgetReconsidered()
     if (m_best_invalid && !m_best_invalid->Failed()) m_best_invalid = nullptr;
 }
 
-void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck)
+void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck, bool damaged)
 {
     if (!m_out_of_reach || LessPreferred(*m_out_of_reach, target)) m_out_of_reach = &target;
     Set(NodeWarning::kMissingUndo,
         fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
-                    "followed yet: block {} at height {} has no undo data to take it back with. It "
-                    "is being made from the blocks.",
-                    target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height));
+                    "followed yet: block {} at height {} {}",
+                    target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height,
+                    damaged ? "is damaged in the block files. Peers are asked for it."
+                            : "has no undo data to take it back with. It is being made from the "
+                              "blocks."));
 }
 
 void ChainWarnings::Review(const HeaderNode& tip, bool downloading)

@@ -27,7 +27,7 @@ public:
     /** Failures were reconsidered. */
     void ForgetReconsidered();
     /** `target` is a better tip that cannot be reached until the undo data of `stuck` is made. */
-    void NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck);
+    void NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck, bool damaged);
     /** Compares the notes with the tip. An invalid chain counts if it has much more work than ours;
      *  an unreachable one counts until ours is better again. `downloading`: ignore invalid chains
      *  during initial download. */

@@ -2,11 +2,12 @@
 without; without one the node ends in one line that says what helps, and that helps."""
 
 import hashlib
+import http.client
 import re
 import shutil
 import struct
 
-from framework import NO_UNDO, coins
+from framework import NO_UNDO, RpcError, StartError, coins, free_port, hints_tool, wait_until
 from generated import small_chain
 from test_network_booster import NetworkBooster
 
@@ -40,10 +41,12 @@ def flip(path, at):
 class Damaged(NetworkBooster):
     """A node, a peer that has all blocks, and one block to damage."""
 
+    CHECK_TIP = ["-checkblocks=1", "-checklevel=0"]  # of the checks at the start
+
     def setUp(self):
         super().setUp()
         self.made = small_chain()
-        self.server = self.serve(self.made)
+        self.server = self.serve(self.made, copied=True)
         self.height = self.made.terminal_height // 2
         self.hash = self.server.rpc("getblockhash", self.height)
         self.path = self.offset = None
@@ -146,6 +149,157 @@ class DamagedBlocks(Damaged):
                 node.start(*self.made.trust, *options)
                 self.assert_synced(node, self.server, self.made)
                 node.stop()
+
+
+class Connected(Damaged):
+    """A damaged block of the active chain that is needed again."""
+
+    FETCHED = "1 stored blocks are damaged: they are fetched again from peers"
+
+    def without_undo(self):
+        """A node at the tip, without undo data below the end of the hints, and a damaged block."""
+        node = self.made.place(self.node(), copied=True)
+        self.assertEqual(node.run("-reindex", f"-ibdboosterfile={self.made.container}",
+                                  *self.made.trust, NO_UNDO, self.made.to_tip)[0], 0)
+        self.damage(node)
+        return node
+
+    def assert_whole(self, node):
+        """All blocks can be read and taken back, from the coins on, and after a restart."""
+        self.assertIn(self.FETCHED, node.log_text)
+        self.assert_named(node.log_text)
+        self.assertEqual(node.rpc("getblock", self.hash, 0),
+                         self.server.rpc("getblock", self.hash, 0))
+        node.stop()
+        node.start("-checklevel=4", "-checkblocks=0", "-ibdboosterundo=0", "-connect=0")
+        self.assertIn("no coin database inconsistencies", node.log_text.lower())
+        node.stop()
+
+    def test_undo_data_in_the_background(self):
+        node = self.without_undo()
+        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", "-ibdboosterundo=1",
+                   "-checkblocks=1", *self.made.trust)
+        wait_until(lambda: f"Undo data: all blocks up to height {self.made.terminal_height} have it"
+                   in node.log_text, "undo data")
+        self.assertIn("Undo data: waiting for damaged blocks from peers", node.log_text)
+        self.assert_whole(node)
+
+    def test_undo_data_before_the_start(self):
+        node = self.without_undo()
+        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", "-ibdboosterundo=now",
+                   "-checkblocks=1", *self.made.trust)
+        self.assertIn(f"Undo data: all blocks up to height {self.made.terminal_height} have it",
+                      node.log_text)
+        self.assert_whole(node)
+
+    def test_hints_to_be_converted(self):
+        swift = self.dir / "swift"
+        hints_tool("convert", "--force", "--network=regtest", "--format=swifthints",
+                   f"--blocks={self.made.blocks}", self.made.bitmap, swift)
+        node = self.stored()
+        self.damage(node)
+        node.start("-reindex-chainstate", *self.peer(), f"-ibdboosterfile={swift}")
+        self.assert_synced(node, self.server, self.made)
+        self.assertIn(self.FETCHED, node.log_text)
+        self.assertIn("succeeded. ***", node.log_text)
+
+    def branch_off(self, depth=3):
+        """The peer goes to a better branch that leaves the damaged block. Returns its tip."""
+        first = self.server.rpc("getblockhash", self.made.height - depth + 1)
+        # A block that was left is served if it is not much older than the best header.
+        self.server.rpc("setmocktime", self.server.rpc("getblockheader", self.made.tip)["time"])
+        self.server.rpc("invalidateblock", first)
+        tip = self.server.rpc("generatetodescriptor", depth + 1, "raw(51)")[-1]
+        self.server.rpc("reconsiderblock", first)  # it does not serve invalid blocks
+        return tip
+
+    def damaged_below_tip(self):
+        self.height = self.made.height - 1
+        self.hash = self.server.rpc("getblockhash", self.height)
+        node = self.stored()
+        self.damage(node)
+        return node
+
+    def test_a_better_branch(self):
+        """It waits for the block, which a peer has although it has left it."""
+        node = self.damaged_below_tip()
+        tip = self.branch_off()
+        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", *self.CHECK_TIP)
+        node.wait_for_tip(tip)
+        self.assertEqual(coins(node), coins(self.server))
+        self.assertIn("cannot be followed yet: block "
+                      f"{self.hash} at height {self.height} is damaged in the block files. Peers "
+                      "are asked for it.", node.log_text)
+        wait_until(lambda: not node.rpc("getblockchaininfo")["warnings"], "no warning")
+        self.assert_whole(node)
+
+    def test_a_better_branch_and_no_peer(self):
+        """The node ends before anything is taken back, and a sound file is enough."""
+        node = self.damaged_below_tip().start(*self.CHECK_TIP)
+        before = coins(node)
+        self.branch_off()
+        height = self.made.height - 2
+        for at in range(height, height + 4):
+            block = self.server.rpc("getblock", self.server.rpc("getblockhash", at), 0)
+            try:
+                node.rpc("submitblock", block)
+            except (RpcError, OSError, http.client.HTTPException):
+                break
+        status, errors = node.wait()
+        self.assertEqual(status, 1)
+        self.assert_named(errors)
+        self.mend()
+        node.start("-connect=0")
+        self.assertEqual(node.rpc("getbestblockhash"), self.server.rpc("getbestblockhash"))
+        self.assertNotEqual(coins(node), before)
+
+    def test_invalidateblock(self):
+        node = self.damaged_below_tip()
+        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", *self.CHECK_TIP)
+        low = node.rpc("getblockhash", self.height - 1)
+        self.assert_rpc_error(-1, f"The stored block {self.hash} at height {self.height} is "
+                              "damaged; peers are asked for it: try again later",
+                              node.rpc, "invalidateblock", low)
+        self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
+
+        def works():
+            try:
+                return node.rpc("invalidateblock", low) is None
+            except RpcError:
+                return False
+        wait_until(works, "the block")
+        self.assertEqual(node.rpc("getblockcount"), self.height - 2)
+        node.rpc("reconsiderblock", low)
+        node.wait_for_tip(self.made.tip)
+        self.assert_whole(node)
+
+
+class Vanished(Damaged):
+    """A block file that is removed while the node runs."""
+
+    def test_it_lives_and_says_so(self):
+        node = self.stored()
+        port = free_port()
+        node.start("-listen=1", f"-bind=127.0.0.1:{port}", *self.CHECK_TIP)
+        path = node.blocks_dir / "blk00000.dat"
+        kept = path.read_bytes()
+        path.unlink()
+        told = f"cannot open for reading '{path}'"
+        self.assert_rpc_error(-1, "Block not found on disk", node.rpc, "getblock", self.hash)
+        self.assert_rpc_error(-1, told, node.rpc, "getblock", self.hash)
+        # A peer that asks for blocks is not left waiting.
+        other = self.node()
+        other.start(f"-connect=127.0.0.1:{port}", *self.made.trust, "-ibdbooster=0")
+        wait_until(lambda: "Cannot load block from disk: " in node.log_text, "the line")
+        self.assertIn(told, node.log_text.split("Cannot load block from disk: ")[1])
+        other.stop()
+        self.assertTrue(node.running)
+        self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
+        self.assertEqual(coins(node), coins(self.server))  # they are in no block file
+        path.write_bytes(kept)
+        self.assertEqual(node.rpc("getblock", self.hash, 0),
+                         self.server.rpc("getblock", self.hash, 0))
+        node.stop()
 
 
 class LeftOut(Damaged):
@@ -273,9 +427,41 @@ class Remedies(Damaged):
         self.assert_recovers("chainstate", self.spoil_database("chainstate"))
         self.assert_recovers("snapshot", self.spoil_snapshot)
 
+    def prune(self, node):
+        """All blocks come from the peer again, into small files."""
+        shutil.rmtree(node.net_dir)
+        node.start("-prune=1", "-fastprune", "-ibdbooster=0", *self.peer())
+        node.wait_for_tip(self.made.tip)
+        self.assertGreater(node.rpc("pruneblockchain", 1000), 0)
+        node.stop()
+
+    def test_killed_while_reindex_removes_files(self):
+        """-reindex removes the chainstate, then the index. After a kill in between, a start with
+        the option reaches the tip, and so does one without, unless it names an option that does."""
+        whole = self.stored()
+        names = sorted(path.name for path in (whole.net_dir / "chainstate").iterdir())
+        self.assertIn("CURRENT", names)
+        for gone in range(1, len(names) + 1):
+            for option in ([], ["-reindex"]):
+                with self.subTest(gone=names[:gone], option=option):
+                    node = self.node()
+                    shutil.copytree(whole.net_dir, node.net_dir)
+                    for name in names[:gone]:
+                        (node.net_dir / "chainstate" / name).unlink()
+                    try:
+                        node.start(*option, *self.peer())
+                    except StartError as error:
+                        self.assertEqual(option, [], error)
+                        named = re.findall(self.OPTION, str(error))
+                        self.assertTrue(named, error)
+                        node.start(named[0], *self.peer())
+                    self.assert_synced(node, self.server, self.made)
+                    node.stop()
+
     def test_those_of_the_index(self):
         """Here Bitcoin Core's text names -reindex-chainstate, which does not always help."""
         self.OPTION = r"-reindex(?!-)"
+        self.assert_recovers("pruned before", self.prune)
         self.assert_recovers("index", self.spoil_database("blocks/index"))
         self.assert_recovers("no block file",
                              lambda node: (node.blocks_dir / "blk00000.dat").unlink())

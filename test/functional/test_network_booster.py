@@ -19,9 +19,9 @@ SUCCESS = "*** IBD Booster: {} check at block height {} succeeded. ***"
 
 
 class NetworkBooster(FunctionalTest):
-    def serve(self, made, *options):
-        """A node that has the chain and listens."""
-        server = made.place(self.node())
+    def serve(self, made, *options, copied=False):
+        """A node that has the chain and listens; `copied`: it may be given further blocks."""
+        server = made.place(self.node(), copied)
         self.assertEqual(server.run("-reindex", made.to_tip), (0, ""))
         server.p2p_port = free_port()
         server.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{server.p2p_port}", *options)

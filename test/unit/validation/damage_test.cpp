@@ -61,6 +61,12 @@ public:
         file.put(static_cast<char>(byte ^ mask));
         REQUIRE(file.good());
     }
+    /** As if a reader had found the block damaged. */
+    void Suspect() const
+    {
+        (void)engine->Blocks().DamagedBlock({node->file, node->data_pos}, node->hash, kDamaged,
+                                            "said so");
+    }
     void RequireDamageNamed()
     {
         const Result<> refused = engine->chain->ActivateBestChain();
@@ -181,21 +187,68 @@ TEST_CASE("with a network a damaged block is missing until it comes again, once"
     REQUIRE(recorded());
 }
 
-TEST_CASE("damage of a connected block, and a block that is sound by now, are left as they are")
+TEST_CASE("a block that is sound by now is left as it is")
+{
+    Stored stored(true);
+    stored.Suspect();
+    REQUIRE(Must(stored.engine->chain->ForgetDamaged()).empty());
+    stored.RequireWholeChain();
+}
+
+TEST_CASE("a damaged block of the active chain keeps its place until it comes again")
 {
     Stored stored(true);
     ChainManager& chain = *stored.engine->chain;
-    const auto suspect = [&] {
-        (void)chain.Blocks().DamagedBlock({stored.node->file, stored.node->data_pos},
-                                          stored.node->hash, kDamaged, "said so");
-    };
-    suspect();
-    REQUIRE(Must(chain.ForgetDamaged()).empty());
     stored.RequireWholeChain();
+    const HeaderNode& node = *stored.node;
+    const auto undo = Must(chain.ReadUndo(node)).Encode();
+    const FilePos before = chain.Where(node).data;
     stored.Change(stored.raw[kDamaged - 1].size() - 1, 1);
-    suspect();
-    REQUIRE(Must(chain.ForgetDamaged()).empty());
-    REQUIRE(stored.node->HasData());
+    CHECK(chain.NextLost(-1) == nullptr);
+    stored.Suspect();
+    REQUIRE(Must(chain.ForgetDamaged()) == std::vector<const HeaderNode*>{&node});
+    CHECK(node.HasData());
+    CHECK(chain.IsLost(node));
+    CHECK(chain.NextLost(-1) == &node);
+    CHECK(chain.NextLost(kDamaged - 1) == &node);
+    CHECK(chain.NextLost(kDamaged) == nullptr);
+    stored.Suspect(); // by another reader
+    CHECK(Must(chain.ForgetDamaged()).empty());
+
+    CHECK(Must(chain.AcceptBlock(stored.raw[kDamaged - 1])).is_new);
+    CHECK(chain.NextLost(-1) == nullptr);
+    CHECK_FALSE(chain.Where(node).data == before);
+    CHECK(Must(chain.ReadBlock(node)) == stored.raw[kDamaged - 1]);
+    CHECK(Must(chain.ReadUndo(node)).Encode() == undo);
+    CHECK_FALSE(Must(chain.AcceptBlock(stored.raw[kDamaged - 1])).is_new); // it is there
+    stored.RequireWholeChain();
+}
+
+TEST_CASE("blocks are disconnected only once all of them are sound")
+{
+    for (const bool network : {true, false}) {
+        CAPTURE(network);
+        Stored stored(network);
+        ChainManager& chain = *stored.engine->chain;
+        stored.RequireWholeChain();
+        stored.Change(stored.raw[kDamaged - 1].size() - 1, 1);
+        const HeaderNode& low = *stored.node->Ancestor(kDamaged - 5);
+        const auto obstacle = chain.InvalidateBlock(low);
+        CHECK(chain.Tip()->height == kBlocks);
+        CHECK_FALSE(low.Failed());
+        if (!network) {
+            REQUIRE_FALSE(obstacle.Ok());
+            CHECK_THAT(obstacle.Message(),
+                       Catch::Contains(stored.node->hash.ToHex()) && Catch::Contains("-reindex"));
+            continue;
+        }
+        CHECK(Must(obstacle).block == stored.node);
+        CHECK(Must(obstacle).kind == Obstacle::Kind::kDamaged);
+        CHECK(Must(chain.InvalidateBlock(low)).block == stored.node); // it has not come yet
+        REQUIRE(Must(chain.AcceptBlock(stored.raw[kDamaged - 1])).is_new);
+        CHECK(Must(chain.InvalidateBlock(low)).block == nullptr);
+        CHECK(chain.Tip()->height == kDamaged - 6);
+    }
 }
 
 TEST_CASE("a script that fails because a witness is damaged marks nothing")

@@ -252,12 +252,13 @@ TEST_CASE("undo data is not made for ever on a disk that does not keep it")
     Maker maker(engine, params, dir.Get() / "other");
     Feed(engine, own);
     std::filesystem::remove(engine.Blocks().UndoPath(0));
-    CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash))).is_made);
+    CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash))).kind ==
+          Obstacle::Kind::kUndoIsMade);
     maker.Make(own);
     std::filesystem::remove(engine.Blocks().UndoPath(0));
     const auto again = Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
     CHECK(again.block != nullptr);
-    CHECK_FALSE(again.is_made);
+    CHECK(again.kind == Obstacle::Kind::kNoUndo);
     CHECK(maker.Asked() == 1);
 }
 
@@ -279,7 +280,7 @@ TEST_CASE("a block that cannot be taken back is not marked invalid, and is once 
         const auto missing = Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
         REQUIRE(missing.block != nullptr);
         CHECK(missing.block->height >= 2);
-        CHECK(missing.is_made);
+        CHECK(missing.kind == Obstacle::Kind::kUndoIsMade);
         CheckUntouched(engine, own, before);
         CHECK(maker.Asked() == 1);
 
