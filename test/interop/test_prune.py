@@ -2,9 +2,12 @@
 each node opens the directory that the other has pruned and goes on with it. Core is built by
 build_core.sh; IBD_CORE names a folder of its programs instead."""
 
+import contextlib
+import http.client
+
 import generated
 from core_node import CoreNode, Pair
-from framework import FunctionalTest, coins, free_port
+from framework import FunctionalTest, Node, RpcError, coins, free_port, wait_until
 from regtest_chain import Chain
 
 OPTIONS = ("-fastprune", "-prune=1", "-maxtipage=10000000000", "-blocksxor=0")
@@ -110,6 +113,59 @@ class PruneDifferential(FunctionalTest):
             for node in (pair.core, pair.ours):
                 node.stop().start("-reindex")
             self.assertEqual(self.compare(pair)["blocks"], 0)
+
+
+class DeepBranch(FunctionalTest):
+    """A better branch that forks below the stored blocks of a pruned node."""
+
+    LENGTH = 1000
+    DEPTH = 600
+
+    def pruned(self, kind, trunk, *args):
+        node = kind(self.dir / kind.__name__, "regtest", OPTIONS)
+        self.nodes.append(node)
+        node.start(*args)
+        for block in trunk.blocks:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        self.assertGreater(node.rpc("pruneblockchain", self.LENGTH - 300), 0)
+        return node
+
+    def outcome(self, node, branch):
+        """(answers to the blocks of the branch, how the node ended), then what a start says."""
+        answers = []
+        for block in branch.blocks[-self.DEPTH - 1:]:
+            try:
+                answers.append(node.rpc("submitblock", block.raw().hex()))
+            except RpcError as error:
+                answers.append((error.code, error.message))
+            except (OSError, http.client.HTTPException):
+                break
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: not node.running, "the end", 20)
+        if node.running:
+            return answers, "lives", node.rpc("getbestblockhash")
+        status, errors = node.wait()
+        return answers, status, errors
+
+    def test_both_end_alike(self):
+        trunk = Chain().grow(self.LENGTH)
+        branch = trunk.branch(self.DEPTH, self.DEPTH + 1)
+        ends = []
+        for kind in (CoreNode, Node):
+            node = self.pruned(kind, trunk)
+            ends.append((*self.outcome(node, branch), *node.run()))
+        (core_answers, *core), (our_answers, *ours) = ends
+        # The answer to the block that ends the node differs (doc/develop/differential.md).
+        self.assertEqual(our_answers[:-1], core_answers[:-1])
+        self.assertEqual(set(core_answers[:-1]), {"inconclusive"})
+        self.assertEqual(len(our_answers), len(core_answers))
+        for answer in (core_answers, our_answers):
+            self.assertEqual(len(answer), self.DEPTH + 1)
+        self.assertEqual(ours[:3], core[:3])
+        self.assertEqual(core[0], 1)
+        self.assertIn("Failed to disconnect block.", core[1])
+        # A start ends in the same way. Core adds a line with its height.
+        self.assertTrue(core[3].startswith(ours[3]), (core[3], ours[3]))
 
 
 class BoosterPruned(FunctionalTest):
