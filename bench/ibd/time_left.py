@@ -4,10 +4,12 @@ of rebuild, asks getboosterinfo ten times a second, and compares what it told at
 with what was then left.
 
     bench/ibd/time_left.py --build build --work /somewhere [--outputs 14000000] [--threads 1]
+        [--full-validation]
 
 The costs of the steps in src/booster/work_plan.cpp come from the CPU seconds of each step that it
 prints.
 """
+import shutil
 import subprocess
 import time
 
@@ -26,18 +28,34 @@ class Bench:
         self.summary = measure.chain(args.build, self.folder, args.outputs, "--tail", TAIL,
                                      "--shuffle", 10, "--container", self.hints)
 
-    def samples(self, *options):
+    def peer(self):
+        """The -connect option of a node that serves the chain, which is started."""
+        port, rpc = measure.free_port(), measure.free_port()
+        command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={self.folder}",
+                   f"-rpcport={rpc}", "-connect=0", "-listen=1",
+                   f"-bind=127.0.0.1:{port}", "-printtoconsole=0", "-ibdboosterundo=0"]
+        self.server = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+        while not measure.rpc(self.folder, rpc, "getmempoolinfo"):
+            time.sleep(EVERY_SECONDS)
+        return f"-connect=127.0.0.1:{port}"
+
+    def samples(self, *options, folder=None):
         """(seconds, getboosterinfo, CPU seconds) while there is a figure; the last: at its end."""
         port = measure.free_port()
-        command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={self.folder}",
-                   f"-rpcport={port}", "-connect=0", "-listen=0", "-ibdboosterundo=0",
-                   "-printtoconsole=0", f"-ibdboosterthreads={self.args.threads}",
+        folder = folder or self.folder
+        command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={folder}",
+                   f"-rpcport={port}", "-listen=0", "-printtoconsole=0",
+                   f"-ibdboosterthreads={self.args.threads}",
                    f"-assumevalid={self.summary['hints_hash']}", "-minimumchainwork=0", *options]
+        names = {option.split("=")[0] for option in options}
+        command += [] if "-connect" in names else ["-connect=0"]
+        command += [] if "-ibdboosterundo" in names else ["-ibdboosterundo=0"]
         seen = []
         with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as node:
             while node.poll() is None:
-                info = measure.rpc(self.folder, port, "getboosterinfo")
+                info = measure.rpc(folder, port, "getboosterinfo")
                 if info and (seen or "step" in info):
                     seen.append((time.monotonic(), info, measure.cpu_of(node.pid)))
                     if "step" not in info:
@@ -48,7 +66,24 @@ class Bench:
 
     def run(self, name, *options):
         measure.warm(self.folder / "regtest/blocks")
-        *seen, last = self.samples(*options)
+        return self.judge(name, self.samples(*options))
+
+    def sync(self, name, *options):
+        """Of an empty node from a peer."""
+        fresh = self.folder.with_name(self.folder.name + "-fresh")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
+        peer = self.peer()
+        try:
+            return self.judge(name, self.samples(peer, *options, folder=fresh))
+        finally:
+            self.server.terminate()
+            self.server.wait()
+            shutil.rmtree(fresh)
+
+    @staticmethod
+    def judge(name, samples):
+        *seen, last = samples
         begin, end = seen[0][0], last[0]
         half = min(seen, key=lambda sample: abs(sample[0] - (begin + end) / 2))
         left = end - half[0]
@@ -68,6 +103,8 @@ class Bench:
 def main():
     parser = measure.arguments(__doc__, outputs=14_000_000, repeat=1)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--full-validation", action="store_true",
+                        help="also with every script, which takes minutes")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(args)
@@ -77,8 +114,18 @@ def main():
              ("-reindex-chainstate -ibdbooster", "-reindex-chainstate", "-ibdbooster"),
              ("-reindex-chainstate with hints", "-reindex-chainstate", hints),
              ("-reindex -ibdbooster", "-reindex", "-ibdbooster"),
-             ("-reindex with hints", "-reindex", hints)]
+             ("-reindex with hints", "-reindex", hints),
+             ("-reindex-chainstate -ibdbooster, undo now", "-reindex-chainstate", "-ibdbooster",
+              "-ibdboosterundo=now"),
+             ("-reindex-chainstate with hints, undo now", "-reindex-chainstate", hints,
+              "-ibdboosterundo=now")]
+    if args.full_validation:
+        kinds.append(("full validation", "-reindex-chainstate", "-ibdbooster",
+                      "-ibdboosterfullvalidation"))
+    syncs = [("from a peer, -ibdbooster=0", "-ibdbooster=0"),
+             ("from a peer, -ibdbooster", "-ibdbooster"), ("from a peer with hints", hints)]
     results = [bench.run(*kind) for kind in kinds for _ in range(args.repeat)]
+    results += [bench.sync(*kind) for kind in syncs for _ in range(args.repeat)]
     rows = [(r["name"], f"{r['seconds']:.1f}", f"{100 * r['share']:.0f} %", f"{r['told']} s",
              f"{r['left']:.1f} s", f"{100 * r['error']:.0f} %") for r in results]
     facts = bench.summary

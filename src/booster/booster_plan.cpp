@@ -83,6 +83,27 @@ std::vector<WorkStep> BoosterRun::OwnSteps(bool values, bool joins) const
     return steps;
 }
 
+/** As the survey's user will plan, if nothing prevents it. */
+void BoosterRun::PlanSurvey(uint64_t bytes, const BoosterOptions& options) const
+{
+    OverallProgress* const overall = options.progress.overall;
+    if (!overall) return;
+    overall->Plan({SurveyStep(bytes)});
+    overall->Update(WorkStep::kIndex, 0, 1, 0);
+    std::vector<WorkStep> steps = {WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad};
+    if (!HasHints()) {
+        const bool values = JoinsValues(options);
+        steps = OwnSteps(values, options.full_validation);
+        steps.insert(steps.begin() + (values ? 3 : 2), WorkStep::kIndex);
+    }
+    Plan(std::move(steps),
+         {.bytes = bytes,
+          .threads = options.threads,
+          .indexes = true,
+          .scripts = options.full_validation},
+         options);
+}
+
 void BoosterRun::Plan(std::vector<WorkStep> steps, const WorkAmounts& amounts,
                       const BoosterOptions& options) const
 {

@@ -70,6 +70,8 @@ public:
         kInterrupted, //!< shutting down; the next start resumes
     };
 
+    /** Before a survey of block files of so many bytes: plans it and what follows. */
+    void PlanSurvey(uint64_t bytes, const BoosterOptions& options) const;
     /** Reads the blocks of a survey once, checks them all and folds those below the hints' end, as
      *  far as possible. Folded work is kept for Run(), sound blocks are noted in the survey. Errors
      *  are the machine's. */

@@ -8,12 +8,11 @@ namespace ibd {
 
 namespace {
 
-// Seconds on one thread, from bench/README.md ("Time left"). Only their ratios matter.
+// Seconds on one thread, measured: bench/README.md ("Time left"). Only their ratios matter.
 constexpr double kReadPerByte = 2.35e-9;
 // For blocks whose outputs all miss their inputs in memory.
 constexpr double kJoinPerByte = 0.68e-9;
 constexpr double kCheckPerByte = 0.34e-9;
-constexpr double kScriptsPerByte = 100e-9;
 constexpr double kUndoPerByte = 1.84e-9; //!< including the reading of coins
 constexpr double kFoldPerByte = 1.30e-9;
 constexpr double kFoldCheckedPerByte = 0.6e-9;
@@ -21,11 +20,16 @@ constexpr double kIndexPerByte = 1.7e-9;
 constexpr double kIndexBesidesPerByte = 0.5e-9;
 constexpr double kIndexKnownPerByte = 0.03e-9;
 constexpr double kConnectPerByte = 6e-9;
-constexpr double kConvertPerByte = 1.5e-9;
 constexpr double kLoadPerCoin = 0.3e-6;
+constexpr double kScanPerByte = 1.4e-9; //!< for the coins that the last blocks spend
+
+// Assumed, as they depend on the chain, the line or the disk. A step's own rate replaces them once
+// a tenth of it is done.
+constexpr double kScriptsPerByte = 100e-9;
+constexpr double kConvertPerByte = 1.5e-9;
+constexpr double kSurveyPerByte = 0.02e-9;
 /** For a chain with an unknown number of coins. */
 constexpr double kUsualBytesPerCoin = 4000;
-// Seconds for data from peers; measured rates soon replace them.
 constexpr double kPeersPerByte = 1e-7;
 constexpr double kPeersPerHeader = 3e-4;
 
@@ -40,6 +44,7 @@ double CostPerByte(WorkStep step, bool checked, bool scripts)
     case WorkStep::kIndex: return checked ? kIndexKnownPerByte : kIndexPerByte;
     case WorkStep::kConnect: return kConnectPerByte;
     case WorkStep::kConvertHints: return kConvertPerByte;
+    case WorkStep::kFetchCoins: return kScanPerByte;
     default: return 0;
     }
 }
@@ -71,6 +76,11 @@ double IndexingBesides(const WorkAmounts& amounts)
 }
 
 } // namespace
+
+PlannedStep SurveyStep(uint64_t bytes)
+{
+    return {WorkStep::kIndex, static_cast<double>(bytes) * kSurveyPerByte, false};
+}
 
 std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts)
 {

@@ -21,6 +21,8 @@ struct WorkAmounts {
     bool lacks_undo = true;
 };
 
+/** Reading the block headers of all block files, before the blocks are read for the index. */
+PlannedStep SurveyStep(uint64_t bytes);
 std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAmounts& amounts);
 
 } // namespace ibd

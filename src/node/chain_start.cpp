@@ -254,7 +254,10 @@ Result<> ChainStart::Reindex()
         if (!to_build) return ReindexAlone(importer);
     }
     BlockSurvey survey(m_params);
-    IBD_RETURN_IF_ERROR(survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt));
+    IBD_ASSIGN_OR_RETURN(const uint64_t bytes, importer.StoredBytes());
+    booster.PlanSurvey(bytes, BoosterSettings());
+    IBD_RETURN_IF_ERROR(
+        survey.Take(m_env, m_log, m_stack->Blocks(), m_interrupt, m_parts.progress));
     if (m_interrupt) return {};
     bool checked = true;
     if (booster.HasHints()) {
@@ -690,17 +693,20 @@ Result<> ChainStart::MakeUndo()
     }
     m_parts.started(); // may take hours too
     m_parts.set_status("Making undo data…");
-    if (!m_parts.progress.overall->Now()) {
-        uint64_t bytes = 0;
-        if (const HeaderNode* const tip = m_chain->Tip()) {
-            bytes = BlockPlan(*tip, [](int32_t) { return false; }).EstimatedBytes();
-        }
-        m_parts.progress.overall->Plan(
-            PlanOf({WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo},
-                   {.bytes = bytes, .threads = m_options.booster.threads}));
-    }
+    PlanUndo({WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
     return DespiteDamage(
         [this] { return m_parts.undo.Run(*m_chain, m_stack->Blocks(), BoosterSettings()); });
+}
+
+// False: within a sync they are planned already.
+bool ChainStart::PlanUndo(const std::vector<WorkStep>& steps)
+{
+    const HeaderNode* const tip = m_chain->Tip();
+    if (m_parts.progress.overall->Now() || !tip) return false;
+    const uint64_t bytes = BlockPlan(*tip, [](int32_t) { return false; }).EstimatedBytes();
+    m_parts.progress.overall->Plan(
+        PlanOf(steps, {.bytes = bytes, .threads = m_options.booster.threads}));
+    return true;
 }
 
 // Where stored blocks are damaged, peers send them again, and the work goes on.
@@ -735,8 +741,10 @@ Result<> ChainStart::MakeLastUndo()
     if (!UndoRun::IsLastNeeded(*m_chain)) return {};
     m_parts.started();
     m_parts.set_status("Making undo data of the last blocks…");
+    const bool planned = PlanUndo({WorkStep::kFetchCoins});
     Result<> made = DespiteDamage(
         [this] { return m_parts.undo.RunLast(*m_chain, m_stack->Blocks(), BoosterSettings()); });
+    if (planned) m_parts.progress.overall->End();
     if (made || m_parts.undo.Broken() != nullptr) return made;
     m_log.Error("Undo data of the last blocks could not be made: {}", made.Message());
     return {};

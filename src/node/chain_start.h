@@ -104,6 +104,7 @@ private:
     Result<> MakeUndo();
     Result<> RemoveUndoWork();
     Result<> MakeLastUndo();
+    bool PlanUndo(const std::vector<WorkStep>& steps);
     Result<> DespiteDamage(const std::function<Result<>()>& work);
     Result<> CheckWitnesses();
     Result<> CheckStored();

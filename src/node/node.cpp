@@ -466,8 +466,67 @@ Error Node::Fatal(const Error& error) const
         error.kind};
 }
 
+/** Blocks that the tip may lie below the best header without a line of progress. */
+constexpr int32_t kFewMissing = 144;
+constexpr auto kShowEvery = std::chrono::milliseconds(500);
+constexpr int kLogEverySeconds = 600; // the log has a line for each block
+/** On networks without a known size. */
+constexpr double kUsualBlockBytes = 1e6;
+
+/** Weighs blocks by their transactions, whose total is an estimate. On networks without known
+ *  figures all blocks weigh the same. */
+ProgressOptions Node::DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best)
+{
+    const double share = m_chain->VerificationProgress(&tip);
+    const double all = static_cast<double>(m_params.assumed_blockchain_size_gb) * 1e9;
+    const double bytes =
+        all > 0 ? all * (1 - share) : (best.height - tip.height) * kUsualBlockBytes;
+    const auto missing = static_cast<uint64_t>(bytes);
+    m_overall.Plan(PlanOf({WorkStep::kConnect}, {.missing = missing, .above = missing}));
+    const bool known = m_params.chain_tx_data.tx_count > 0 && share > 0;
+    const double total = known ? static_cast<double>(tip.chain_tx_count) / share : best.height;
+    return {.label = "Connecting blocks from peers",
+            .unit = known ? "transactions" : "blocks",
+            .total = static_cast<uint64_t>(total),
+            .start = DownloadedUpTo(tip),
+            .log_every_seconds = kLogEverySeconds,
+            .to = ProgressOnTerminal(),
+            .step = WorkStep::kConnect};
+}
+
+uint64_t Node::DownloadedUpTo(const HeaderNode& tip) const
+{
+    return m_params.chain_tx_data.tx_count > 0 ? tip.chain_tx_count
+                                               : static_cast<uint64_t>(tip.height);
+}
+
+/** A line of progress until the blocks that peers have are connected. */
+void Node::ShowDownload()
+{
+    std::optional<ProgressMeter> meter;
+    while (!m_interrupt && m_chain->IsInitialBlockDownload()) {
+        const HeaderNode* const tip = m_chain->Tip();
+        const HeaderNode* const best = m_chain->Read().Tree().BestHeader();
+        const int32_t missing = best->height - tip->height;
+        if (!meter && missing > kFewMissing) {
+            meter.emplace(m_env, m_log, DownloadProgressOf(*tip, *best));
+        }
+        if (meter && missing > 0) {
+            meter->Update(DownloadedUpTo(*tip), fmt::format("block {}", tip->height));
+        } else if (meter) {
+            meter.reset();
+            m_overall.End();
+        }
+        const Lock lock(m_stop_mutex);
+        if (!m_interrupt) m_stop.wait_for(m_stop_mutex, kShowEvery);
+    }
+    meter.reset();
+    m_overall.End();
+}
+
 Result<> Node::WaitForStop()
 {
+    ShowDownload();
     const Lock lock(m_stop_mutex);
     while (!m_interrupt) m_stop.wait(m_stop_mutex);
     if (m_failure) return Fatal(*m_failure);

@@ -80,6 +80,9 @@ private:
     Result<> Sync();
     Result<> LoadBlockFiles();
     void StartUndo();
+    ProgressOptions DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best);
+    uint64_t DownloadedUpTo(const HeaderNode& tip) const;
+    void ShowDownload();
     Result<> WaitForStop();
     Result<> ShutDown();
     Error Fatal(const Error& error) const;

@@ -101,7 +101,8 @@ double OverallProgress::Scale() const
     double taken = 0;
     for (size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
-        if (step.plan.from_peers) continue;
+        // A step of unknown size says nothing about the speed.
+        if (step.plan.from_peers || Planned(i) <= 0) continue;
         planned += Planned(i);
         if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or skipped
         done += Planned(i) * (step.done - step.start);

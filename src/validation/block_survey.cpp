@@ -2,20 +2,29 @@
 #include "validation/block_survey.h"
 
 #include "storage/frame_walker.h"
+#include "util/progress.h"
 
 #include <deque>
 
 namespace ibd {
 
 Result<> BlockSurvey::Take(Env& env, Logger& log, const BlockStore& blocks,
-                           const std::atomic<bool>& interrupt)
+                           const std::atomic<bool>& interrupt, const ProgressTargets& progress)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, blocks.ListBlockFiles());
     log.Info("Reading the block headers of {} block files", files.size());
-    for (const int32_t file : files) {
+    ProgressMeter meter(env, log,
+                        {.label = "Reading block headers",
+                         .unit = "files",
+                         .total = files.size(),
+                         .to = progress,
+                         .step = WorkStep::kIndex});
+    for (uint64_t done = 0; const int32_t file : files) {
         if (interrupt) return {};
+        meter.Update(done++);
         IBD_RETURN_IF_ERROR(TakeFile(env, blocks, file, interrupt));
     }
+    meter.Finish();
     log.Info("The block files hold {} blocks; best header at height {}", m_blocks.size(),
              m_tree.BestHeader()->height);
     m_waiting.clear();

@@ -8,6 +8,7 @@
 #include "chain/header_tree.h"
 #include "storage/block_store.h"
 #include "util/log.h"
+#include "util/progress_targets.h"
 
 #include <atomic>
 #include <map>
@@ -31,9 +32,10 @@ public:
     /** `params` must outlive it. */
     explicit BlockSurvey(const ChainParams& params) : m_tree(params) {}
 
-    /** Walks all block files; ends early, without error, when interrupted. */
+    /** Walks all block files; ends early, without error, when interrupted. `progress` shows it as
+     *  part of the index. */
     Result<> Take(Env& env, Logger& log, const BlockStore& blocks,
-                  const std::atomic<bool>& interrupt);
+                  const std::atomic<bool>& interrupt, const ProgressTargets& progress = {});
 
     HeaderTree& Tree() { return m_tree; }
     const HeaderTree& Tree() const { return m_tree; }

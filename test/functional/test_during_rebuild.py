@@ -6,7 +6,8 @@ import http.client
 import re
 import shutil
 
-from framework import FunctionalTest, RPC_IN_WARMUP, RpcError, hints_tool
+from framework import (FunctionalTest, RPC_IN_WARMUP, RpcError, free_port, hints_tool,
+                       wait_until)
 from generated import medium_chain
 
 # As many of each kind as a monitor asks: program, chain, blocks, peers.
@@ -59,7 +60,7 @@ class DuringRebuild(FunctionalTest):
         """Step and share never fall, in whatever order the error and the calls are asked."""
         for mode, last in ((["-reindex-chainstate", "-ibdbooster"], 5),
                            (["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"], 2),
-                           (["-reindex", "-ibdbooster"], 6),
+                           (["-reindex", "-ibdbooster"], 7),
                            (["-reindex", "-ibdbooster=0"], 1)):
             seen = []
             with self.subTest(mode=mode):
@@ -77,6 +78,21 @@ class DuringRebuild(FunctionalTest):
                 for (_, _, before), (_, _, after) in zip(seen, seen[1:]):
                     self.assertLess(before, after + 0.01)  # one of them is in whole percent
                 self.assertLess(max(done for _, _, done in seen), 1)
+
+    def test_blocks_from_peers(self):
+        """Also where blocks are connected one after the other, as they come."""
+        port = free_port()
+        self.main.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
+        node = self.node().start(f"-connect=127.0.0.1:{port}", "-ibdbooster=0", *self.made.trust)
+        seen = []
+        while node.rpc("getbestblockhash") != self.made.tip:
+            info = node.rpc("getboosterinfo")
+            if "step" in info:
+                self.assertEqual((info["step"], info["steps"]), (1, 1))
+                seen.append(float(info["progress"]))
+        self.assertEqual(seen, sorted(seen))
+        self.assertTrue(seen)
+        wait_until(lambda: "step" not in node.rpc("getboosterinfo"), "the end of the figure")
 
     def test_conversion_of_hints(self):
         """The first of three steps; getboosterinfo names it."""

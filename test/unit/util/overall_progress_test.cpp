@@ -119,6 +119,19 @@ TEST_CASE("slow_peers_say_nothing_about_the_machine", "[util][progress]")
     }
 }
 
+TEST_CASE("a_step_of_unknown_size_does_not_lengthen_the_later_ones", "[util][progress]")
+{
+    ClockEnv env;
+    OverallProgress overall(env);
+    overall.Plan({{WorkStep::kFold, 0}, {WorkStep::kLoad, 10}});
+    overall.Update(WorkStep::kFold, 0, 100, 0);
+    env.micros += 50'000'000;
+    overall.Update(WorkStep::kFold, 50, 100, 0);
+    const auto now = overall.Now();
+    REQUIRE(now);
+    CHECK(now->seconds_left == 60); // its own rate, and the plan of the next
+}
+
 TEST_CASE("steps_are_counted", "[util][progress]")
 {
     ClockEnv env;
