@@ -222,9 +222,17 @@ class Connected(Damaged):
 
     def test_a_better_branch(self):
         """It waits for the block, which a peer has although it has left it."""
+        self.follow_a_branch()
+
+    def test_a_better_branch_and_another_file(self):
+        """Undo data of a block lies in the file of the same number: it moves with the block."""
+        node = self.follow_a_branch("-fastprune")
+        self.assertTrue((node.blocks_dir / "rev00001.dat").exists())
+
+    def follow_a_branch(self, *args):
         node = self.damaged_below_tip()
         tip = self.branch_off()
-        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", *self.CHECK_TIP)
+        node.start(f"-connect=127.0.0.1:{self.server.p2p_port}", *self.CHECK_TIP, *args)
         node.wait_for_tip(tip)
         self.assertEqual(coins(node), coins(self.server))
         self.assertIn("cannot be followed yet: block "
@@ -232,6 +240,7 @@ class Connected(Damaged):
                       "are asked for it.", node.log_text)
         wait_until(lambda: not node.rpc("getblockchaininfo")["warnings"], "no warning")
         self.assert_whole(node)
+        return node
 
     def test_a_better_branch_and_no_peer(self):
         """The node ends before anything is taken back, and a sound file is enough."""
