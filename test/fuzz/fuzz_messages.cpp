@@ -1,10 +1,8 @@
-// Payloads of every message from any bytes: the first byte says which. What a decoder takes, its
-// encoder writes so that the decoder takes it again and both encodings are the same bytes.
-#include "net/wire/hints_messages.h"
-#include "net/wire/messages.h"
+// Payloads of every message with a codec from any bytes: the first byte says which. What a decoder
+// takes, its encoder writes so that the decoder takes it again, both encodings are the same bytes,
+// and no longer than the table of messages says.
+#include "net/wire/message_table.h"
 #include "util/check.h"
-
-#include <array>
 
 using namespace ibd;
 
@@ -18,7 +16,7 @@ void CheckBound(const List& list)
 }
 
 template <typename Message>
-void Check(ByteSpan payload)
+void Check(ByteSpan payload, size_t max_bytes)
 {
     const auto message = Decode<Message>(payload);
     if (!message) {
@@ -28,28 +26,34 @@ void Check(ByteSpan payload)
     if constexpr (requires { message->list; }) CheckBound(message->list);
     if constexpr (requires { message->locator; }) CheckBound(message->locator);
     const Bytes bytes = Encode(*message);
+    CHECK(bytes.size() <= max_bytes);
     const auto again = Decode<Message>(bytes);
     CHECK(again.Ok());
     CHECK(Encode(*again) == bytes);
 }
 
-constexpr std::array kChecks = {
-    Check<VersionMessage>,      Check<FeatureMessage>,      Check<SendCompactMessage>,
-    Check<FeeFilterMessage>,    Check<PingMessage>,         Check<SendTxReconciliationMessage>,
-    Check<AddrMessage>,         Check<AddrV2Message>,       Check<InvMessage>,
-    Check<GetHeadersMessage>,   Check<HeadersMessage>,      Check<TxMessage>,
-    Check<CompactBlockMessage>, Check<GetBlockTxnMessage>,  Check<BlockTxnMessage>,
-    Check<FilterLoadMessage>,   Check<FilterAddMessage>,    Check<MerkleBlockMessage>,
-    Check<GetCFiltersMessage>,  Check<GetCFCheckptMessage>, Check<CFilterMessage>,
-    Check<CFHeadersMessage>,    Check<CFCheckptMessage>,    Check<HintsMessage>,
-    Check<GetHintsMessage>,     Check<HintsDataMessage>,
+struct Codec {
+    void (*check)(ByteSpan payload, size_t max_bytes);
+    size_t max_bytes;
 };
+
+std::vector<Codec> Codecs()
+{
+    std::vector<Codec> out;
+    ForEachCodec([&](const auto& entry) {
+        using Message = typename std::decay_t<decltype(entry)>::Message;
+        out.push_back({Check<Message>, entry.max_bytes});
+    });
+    return out;
+}
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     if (size == 0) return 0;
-    kChecks[data[0] % kChecks.size()]({data + 1, size - 1});
+    static const std::vector<Codec> codecs = Codecs();
+    const Codec& codec = codecs[data[0] % codecs.size()];
+    codec.check({data + 1, size - 1}, codec.max_bytes);
     return 0;
 }

@@ -3,6 +3,7 @@
 // mine. A disconnected peer gets no more messages, only requested blocks are stored, and in the end
 // one honest peer suffices for the best chain, whatever the others hold up.
 #include "net/peer_store.h"
+#include "net/wire/message_table.h"
 #include "util/check.h"
 
 using namespace ibd;
@@ -17,15 +18,6 @@ constexpr size_t kMaxMined = 24; //!< by strangers: less work than the honest pe
 constexpr size_t kMaxStrangers = 12;
 constexpr int kMaxPatience = 240; //!< half minutes until the honest peer has been heard
 
-constexpr std::string_view kTypes[] = {
-    "version",      "verack",       "wtxidrelay", "sendaddrv2",  "sendheaders", "getaddr",
-    "mempool",      "feature",      "sendcmpct",  "feefilter",   "sendtxrcncl", "ping",
-    "pong",         "addr",         "addrv2",     "inv",         "getdata",     "notfound",
-    "getheaders",   "getblocks",    "headers",    "tx",          "cmpctblock",  "getblocktxn",
-    "blocktxn",     "filterload",   "filteradd",  "filterclear", "merkleblock", "getcfilters",
-    "getcfheaders", "getcfcheckpt", "cfilter",    "cfheaders",   "cfcheckpt",   "block",
-    "nonsense",
-};
 constexpr ConnectionKind kKinds[] = {
     ConnectionKind::kInbound, ConnectionKind::kOutboundFullRelay, ConnectionKind::kManual,
     ConnectionKind::kFeeler,  ConnectionKind::kBlockRelay,        ConnectionKind::kAddrFetch,
@@ -159,7 +151,9 @@ private:
 
     void SayAnything(PeerId peer)
     {
-        const std::string_view type = kTypes[m_input.Below(std::size(kTypes))];
+        const size_t row = m_input.Below(kMessageRows.size() + 1);
+        const std::string_view type =
+            row < kMessageRows.size() ? kMessageRows[row].type : "nonsense";
         const ByteSpan payload = m_input.Take(m_input.Byte());
         m_node.SayRaw(peer, std::string(type), Bytes(payload.begin(), payload.end()));
     }

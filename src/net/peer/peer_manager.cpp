@@ -1,6 +1,7 @@
 // See peer_manager.h: a peer's life, its message queue, pings and punishment.
 #include "net/peer/peer_manager.h"
 
+#include "net/wire/message_table.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -166,7 +167,7 @@ void PeerManager::HandleEstablished(Peer& peer, ReceivedMessage& message)
     if (type == BlockTxnMessage::kType) return HandleBlockTxn(peer, message.payload);
     if (type == InvMessage::kType) return HandleInv(peer, message.payload);
     if (HandleUpkeep(peer, message) || HandleHintsMessage(peer, message)) return;
-    if (!IsKnownMessageType(type)) {
+    if (!IsCoreMessage(type)) {
         m_at.log.Debug(LogCategory::kNet, "Unknown message type \"{}\" from peer={}",
                        SafeCharacters(type), peer.Id());
     }

@@ -1,6 +1,7 @@
 // See channel.h.
 #include "net/socket/channel.h"
 
+#include "net/wire/message_table.h"
 #include "util/check.h"
 
 namespace ibd {
@@ -77,7 +78,7 @@ void Channel::CountReceived(size_t bytes, int64_t now)
 
 void Channel::CountMessage(const ReceivedMessage& message)
 {
-    const bool known = message.problem.empty() && IsKnownMessageType(message.type);
+    const bool known = message.problem.empty() && IsCoreMessage(message.type);
     const Lock lock(m_mutex);
     m_counts.received[known ? message.type : std::string(kOtherType)] += message.wire_size;
 }

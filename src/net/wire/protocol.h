@@ -2,8 +2,6 @@
 // messages: messages.h; bytes: doc/formats/p2p.md.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -53,19 +51,5 @@ enum InventoryType : uint32_t {
     kInvWitnessTx = kInvTx | kInvWitnessFlag,
     kInvWitnessBlock = kInvBlock | kInvWitnessFlag,
 };
-
-/** All message types that Core knows, in its order. */
-inline constexpr std::array<std::string_view, 36> kMessageTypes = {
-    "version",    "verack",       "addr",        "addrv2",      "sendaddrv2",  "inv",
-    "getdata",    "merkleblock",  "getblocks",   "getheaders",  "tx",          "headers",
-    "block",      "getaddr",      "mempool",     "ping",        "pong",        "notfound",
-    "filterload", "filteradd",    "filterclear", "sendheaders", "feefilter",   "sendcmpct",
-    "cmpctblock", "getblocktxn",  "blocktxn",    "getcfilters", "cfilter",     "getcfheaders",
-    "cfheaders",  "getcfcheckpt", "cfcheckpt",   "wtxidrelay",  "sendtxrcncl", "feature"};
-
-inline bool IsKnownMessageType(std::string_view type)
-{
-    return std::find(kMessageTypes.begin(), kMessageTypes.end(), type) != kMessageTypes.end();
-}
 
 } // namespace ibd

@@ -2,6 +2,7 @@
 #include "net/wire/v2_transport.h"
 
 #include "crypto/secp256k1.h"
+#include "net/wire/message_table.h"
 #include "util/check.h"
 #include "util/endian.h"
 #include "util/hex.h"
@@ -17,50 +18,24 @@ constexpr std::string_view kV1Version{"version\0\0\0\0\0", kMaxMessageType};
 constexpr size_t kV1PrefixSize = 16;
 constexpr size_t kMaxContents = 1 + kMaxMessageType + kMaxPayload;
 
-/** Message types with a one-byte number (BIP324); 0 precedes a full type. */
-constexpr std::array<std::string_view, 38> kShortTypes = {"",
-                                                          "addr",
-                                                          "block",
-                                                          "blocktxn",
-                                                          "cmpctblock",
-                                                          "feefilter",
-                                                          "filteradd",
-                                                          "filterclear",
-                                                          "filterload",
-                                                          "getblocks",
-                                                          "getblocktxn",
-                                                          "getdata",
-                                                          "getheaders",
-                                                          "headers",
-                                                          "inv",
-                                                          "mempool",
-                                                          "merkleblock",
-                                                          "notfound",
-                                                          "ping",
-                                                          "pong",
-                                                          "sendcmpct",
-                                                          "tx",
-                                                          "getcfilters",
-                                                          "cfilter",
-                                                          "getcfheaders",
-                                                          "cfheaders",
-                                                          "getcfcheckpt",
-                                                          "cfcheckpt",
-                                                          "addrv2",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "",
-                                                          "feature"};
+/** The highest number of a type; a lower one without a message stands for an empty type. */
+constexpr uint8_t kMaxShortId =
+    std::max_element(kMessageRows.begin(), kMessageRows.end(), [](const auto& a, const auto& b) {
+        return a.short_id < b.short_id;
+    })->short_id;
 
+/** 0: none, so that the full type must follow. */
 uint8_t ShortNumber(std::string_view type)
 {
-    const auto at = std::find(kShortTypes.begin() + 1, kShortTypes.end(), type);
-    return at == kShortTypes.end() ? 0 : static_cast<uint8_t>(at - kShortTypes.begin());
+    const MessageRow* const row = FindMessage(type);
+    return row ? row->short_id : 0;
+}
+
+std::optional<std::string> ShortType(uint8_t number)
+{
+    if (number > kMaxShortId) return std::nullopt;
+    const MessageRow* const row = FindMessage(number);
+    return row ? std::string(row->type) : std::string();
 }
 
 /** The full type: printable bytes, then zeros. */
@@ -301,7 +276,7 @@ ReceivedMessage V2Transport::TakeMessage()
     std::optional<std::string> type;
     const ByteSpan head = ByteSpan(m_head).first(m_head_size).subspan(V2Cipher::kHeaderSize);
     if (!head.empty() && head[0] != 0) {
-        if (head[0] < kShortTypes.size()) type = kShortTypes[head[0]];
+        type = ShortType(head[0]);
     } else if (head.size() == 1 + kMaxMessageType) {
         type = LongType(AsChars(head.subspan(1)));
     }

@@ -2,6 +2,7 @@
 // bytes go back and forth in pieces.
 #pragma once
 
+#include "net/wire/message_table.h"
 #include "net/wire/v2_transport.h"
 #include "support/testdata.h"
 #include "util/check.h"
@@ -42,9 +43,8 @@ using Sample = std::pair<std::string, Bytes>; //!< type and payload
 /** Types with and without a short number; most are short, a few longer than any buffer. */
 inline OutgoingMessage RandomMessage()
 {
-    const size_t kind = RandomBelow(kMessageTypes.size() + 1);
-    const std::string_view type =
-        kind < kMessageTypes.size() ? kMessageTypes[kind] : "unknowntypes";
+    const size_t kind = RandomBelow(kCoreMessages + 1);
+    const std::string_view type = kind < kCoreMessages ? kMessageRows[kind].type : "unknowntypes";
     const size_t most = RandomBelow(20) == 0 ? 600'000 : 300;
     return {std::string(type), RandomBytes(RandomBelow(most))};
 }

@@ -1,6 +1,6 @@
 // Message codecs: bytes written out by hand from the formats (doc/formats/p2p.md), what each codec
 // refuses, and its bounds.
-#include "net/wire/messages.h"
+#include "net/wire/message_table.h"
 
 #include "support/testdata.h"
 #include "util/hex.h"
@@ -76,7 +76,7 @@ template <typename Message>
 void CheckBytes(const Message& message, const std::string& hex)
 {
     INFO(Message::kType);
-    CHECK(IsKnownMessageType(Message::kType));
+    CHECK(FindMessage(Message::kType));
     CHECK(Message::kType.size() <= kMaxMessageType);
     CHECK(Hex(message) == hex);
     const Bytes bytes = *FromHex(hex);
