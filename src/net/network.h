@@ -10,8 +10,19 @@
 #pragma once
 
 #include "net/network_options.h"
+#include "net/peer/headers_told.h"
+#include "net/peer/peer_chain.h"
+#include "net/peer/peer_info.h"
+#include "util/warnings.h"
+
+#include <functional>
 
 namespace ibd {
+
+class BlockSink;
+class DownloadGoal;
+class HintsGoal;
+class HintsProvider;
 
 /** The objects that it uses; they outlive it. */
 struct PeerNetworkSurroundings {
@@ -52,10 +63,10 @@ public:
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
     /** Something that peers wait for may have changed: room in the sink, a block to announce. */
     void Wake();
-    /** See PeerManager. On return, the earlier goal and sink are no longer used. */
+    /** See BlockRelay. On return, the earlier goal and sink are no longer used. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
     void StopDownload();
-    /** See PeerManager. When the second returns, the goal is no longer used. */
+    /** See HintsExchange. When the second returns, the goal is no longer used. */
     void FetchHints(HintsGoal& goal, int64_t offer_time);
     void StopHints();
     void NextHints(const std::string& why);

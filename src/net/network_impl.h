@@ -13,6 +13,7 @@
 #include "net/network.h"
 #include "net/peer/address_book.h"
 #include "net/peer/outbound_plan.h"
+#include "net/peer/peer_manager.h"
 #include "net/socket/connections.h"
 #include "net/socket/port_mapper.h"
 #include "net/socket/tor_control.h"

@@ -4,7 +4,7 @@
 #include "net/address/addr_man.h"
 #include "net/address/ban_list.h"
 #include "net/address/permissions.h"
-#include "net/peer/peer_manager.h"
+#include "net/peer/peer_options.h"
 #include "net/socket/proxy_server.h"
 #include "util/env.h"
 

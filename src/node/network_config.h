@@ -2,6 +2,7 @@
 // their order are Bitcoin Core's, since scripts compare them.
 #pragma once
 
+#include "consensus/params.h"
 #include "net/network_options.h"
 #include "util/args.h"
 

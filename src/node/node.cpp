@@ -2,6 +2,7 @@
 #include "node/node.h"
 
 #include "booster/core_undo.h"
+#include "net/peer/peer_set.h"
 #include "node/network_config.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"

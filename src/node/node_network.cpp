@@ -1,6 +1,7 @@
 // See node_network.h.
 #include "node/node_network.h"
 
+#include "net/peer/peer_set.h"
 #include "rpc/ban_list_file.h"
 
 namespace ibd {

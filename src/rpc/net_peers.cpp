@@ -1,5 +1,6 @@
 // Calls about connected peers; see network.h.
 #include "jsonrpc/json.h"
+#include "net/peer/peer_set.h"
 #include "rpc/amount_json.h"
 #include "rpc/network.h"
 #include "util/hex.h"

@@ -1,10 +1,10 @@
 // BlockDownloader: decides which peer is asked for which block, and finds peers that delay the
-// others. It knows neither messages nor connections: PeerManager reports arrivals, asks it for the
+// others. It knows neither messages nor connections: BlockRelay reports arrivals, asks it for the
 // next requests, and disconnects the peers that it names. A DownloadGoal defines the missing
 // blocks, so that the same code fetches blocks in any order for the booster, and in a moving window
 // for the serial engine.
 //
-// Owned by the PeerManager, one thread. Memory: kMaxInFlight requests for each peer, and the
+// Owned by BlockRelay, one thread. Memory: kMaxInFlight requests for each peer, and the
 // requests given back by peers that left.
 #pragma once
 

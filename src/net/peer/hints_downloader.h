@@ -4,7 +4,7 @@
 // wrong data. Only the booster can prove that hints are right. If the peers are too slow, or the
 // file is refused later (Next()), the next best file follows.
 //
-// No clock, no sockets: times are passed in, messages are returned. Owned by the PeerManager; its
+// No clock, no sockets: times are passed in, messages are returned. Owned by HintsExchange; its
 // thread. Memory: kMaxHintsOffers for each peer that was asked, 13 bytes a group, kMaxHintsTries
 // refused offers.
 #pragma once

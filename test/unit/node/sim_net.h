@@ -87,7 +87,7 @@ public:
         sim::Host& host = *m_hosts.back();
         if (peer < 3) {
             host.tamper = [this, peer](OutgoingMessage& message) {
-                return message.type != kBlockType || Lie(peer, message.payload);
+                return message.type != BlockMessage::kType || Lie(peer, message.payload);
             };
         } else if (peer < 5) {
             m_network.At(DuringTheSync(), [&host] { host.Die(); });

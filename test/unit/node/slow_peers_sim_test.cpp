@@ -180,7 +180,7 @@ private:
                 HoldBackHeaders(actor, strategy.header_gap, std::move(message));
                 return false;
             }
-            if (message.type != kBlockType || actor.passing) return true;
+            if (message.type != BlockMessage::kType || actor.passing) return true;
             if (actor.given++ < strategy.honest_blocks) return true;
             if (strategy.gap != 0) HoldBack(actor, strategy, std::move(message));
             return false;

@@ -1,6 +1,5 @@
-// See peer_manager.h: an extra peer beyond the slots, when the tip is old or occasionally to
-// compare headers, and the choice of the peer to evict afterwards.
-#include "net/peer/peer_manager.h"
+// See peer_rotation.h.
+#include "net/peer/peer_rotation.h"
 
 namespace ibd {
 
@@ -15,11 +14,16 @@ constexpr int64_t kRecentSpacings = 20;  //!< a synced node's tip is younger tha
 
 } // namespace
 
-void PeerManager::MaintainExtra()
+void PeerRotation::TipChanged(const HeaderNode&, const HeaderNode&)
 {
-    const int64_t now = NowSeconds();
-    if (now < m_next_extra_check) return;
-    m_next_extra_check = now + kExtraCheck;
+    m_last_tip_change = m_peers.NowSeconds();
+}
+
+void PeerRotation::StartRound()
+{
+    const int64_t now = m_peers.NowSeconds();
+    if (now < m_next_check) return;
+    m_next_check = now + kExtraCheck;
     EvictExtraBlockRelay();
     EvictExtraFullRelay();
     if (now > m_next_stale_check) {
@@ -33,13 +37,12 @@ void PeerManager::MaintainExtra()
     }
 }
 
-void PeerManager::CheckStaleTip()
+void PeerRotation::CheckStaleTip()
 {
-    const int64_t now = NowSeconds();
+    const int64_t now = m_peers.NowSeconds();
     if (m_last_tip_change == 0) m_last_tip_change = now;
     const int64_t spacing = m_at.params.consensus.pow_target_spacing;
-    const bool stale = m_last_tip_change < now - kStaleSpacings * spacing &&
-                       (!m_downloader || m_downloader->Idle());
+    const bool stale = m_last_tip_change < now - kStaleSpacings * spacing && m_blocks.IsIdle();
     const bool wanted = stale && !m_at.chain.IsImporting() && m_options.may_want_more;
     if (wanted) {
         m_at.log.Info("Potential stale tip detected, will try using extra outbound peer (last tip "
@@ -49,47 +52,39 @@ void PeerManager::CheckStaleTip()
     if (wanted || m_wants_another) SetWantsAnother(wanted);
 }
 
-void PeerManager::SetWantsAnother(bool wanted)
+void PeerRotation::SetWantsAnother(bool wanted)
 {
     m_wants_another = wanted;
     m_at.log.Debug(LogCategory::kNet, "setting try another outbound peer={}", wanted);
 }
 
-size_t PeerManager::CountEstablished(ConnectionKind kind) const
+bool PeerRotation::MayEvict(const Peer& peer) const
 {
-    return static_cast<size_t>(
-        std::count_if(m_peers.begin(), m_peers.end(), [&](const auto& entry) {
-            const Peer& peer = *entry.second;
-            return peer.established && !peer.closing && peer.Is(kind);
-        }));
-}
-
-bool PeerManager::MayEvict(const Peer& peer) const
-{
-    return NowSeconds() - peer.connected > kMinimumTime &&
-           (!m_downloader || m_downloader->InFlight(peer.Id()).empty());
+    return m_peers.NowSeconds() - peer.connected > kMinimumTime && m_blocks.InFlight(peer).empty();
 }
 
 /** Evicts the youngest peer, unless its last block is newer than that of the second youngest: then
  *  the latter. */
-void PeerManager::EvictExtraBlockRelay()
+void PeerRotation::EvictExtraBlockRelay()
 {
-    if (CountEstablished(ConnectionKind::kBlockRelay) <= m_options.max_block_relay) return;
+    if (m_peers.CountEstablished(ConnectionKind::kBlockRelay) <= m_options.max_block_relay) return;
     Peer* youngest = nullptr;
     Peer* second = nullptr;
-    for (const auto& [id, peer] : m_peers) {
+    for (const auto& [id, peer] : m_peers.All()) {
         if (!peer->Is(ConnectionKind::kBlockRelay) || peer->closing) continue;
         second = youngest;
         youngest = peer.get();
     }
     if (!youngest) return;
-    Peer& worst = second && youngest->last_block > second->last_block ? *second : *youngest;
+    const bool second_is_worse =
+        second && m_blocks.LastBlockOf(*youngest) > m_blocks.LastBlockOf(*second);
+    Peer& worst = second_is_worse ? *second : *youngest;
     if (MayEvict(worst)) {
         m_at.log.Debug(
             LogCategory::kNet,
             "disconnecting extra block-relay-only peer={} (last block received at time {})",
-            worst.Id(), worst.last_block);
-        return Close(worst);
+            worst.Id(), m_blocks.LastBlockOf(worst));
+        return m_peers.Close(worst);
     }
     m_at.log.Debug(LogCategory::kNet,
                    "keeping block-relay-only peer={} chosen for eviction (connect time: {})",
@@ -97,22 +92,25 @@ void PeerManager::EvictExtraBlockRelay()
 }
 
 /** Evicts the peer without an announcement for longest, but not the only one of its network. */
-void PeerManager::EvictExtraFullRelay()
+void PeerRotation::EvictExtraFullRelay()
 {
-    if (CountEstablished(ConnectionKind::kOutboundFullRelay) <= m_options.max_full_relay) return;
+    if (m_peers.CountEstablished(ConnectionKind::kOutboundFullRelay) <= m_options.max_full_relay)
+        return;
     std::map<AddressNetwork, int> by_network;
-    for (const auto& [id, peer] : m_peers) {
+    for (const auto& [id, peer] : m_peers.All()) {
         const bool counts =
             peer->Is(ConnectionKind::kOutboundFullRelay) || peer->Is(ConnectionKind::kManual);
         if (counts) ++by_network[peer->connection.address.address.Network()];
     }
     Peer* worst = nullptr;
-    for (const auto& [id, peer] : m_peers) {
+    for (const auto& [id, peer] : m_peers.All()) {
         if (!peer->Is(ConnectionKind::kOutboundFullRelay) || peer->closing) continue;
-        if (peer->chain_check.is_protected) continue;
+        if (m_headers.IsProtected(*peer)) continue;
         if (by_network[peer->connection.address.address.Network()] < 2) continue;
         // Among equal ones the youngest.
-        if (!worst || peer->last_announcement <= worst->last_announcement) worst = peer.get();
+        if (!worst || m_headers.LastAnnouncementOf(*peer) <= m_headers.LastAnnouncementOf(*worst)) {
+            worst = peer.get();
+        }
     }
     if (!worst) return;
     if (!MayEvict(*worst)) {
@@ -124,8 +122,8 @@ void PeerManager::EvictExtraFullRelay()
     m_at.log.Debug(LogCategory::kNet,
                    "disconnecting extra outbound peer={} (last block announcement received at time "
                    "{})",
-                   worst->Id(), worst->last_announcement);
-    Close(*worst);
+                   worst->Id(), m_headers.LastAnnouncementOf(*worst));
+    m_peers.Close(*worst);
     SetWantsAnother(false); // the remaining peers suffice
 }
 

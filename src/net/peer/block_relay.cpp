@@ -1,0 +1,361 @@
+// See block_relay.h.
+#include "net/peer/block_relay.h"
+
+#include "consensus/block_check.h"
+#include "consensus/script_flags.h"
+#include "net/wire/message_table.h"
+
+namespace ibd {
+
+namespace {
+
+/** The goal between two downloads. */
+class NothingMissing final : public DownloadGoal {
+public:
+    const HeaderNode* NextMissing(int32_t) const override { return nullptr; }
+    bool Have(const HeaderNode&) const override { return false; } // requests under way are kept
+    int32_t WindowEnd() const override { return kNoWindow; }
+};
+
+DownloadGoal& NoGoal()
+{
+    static NothingMissing none;
+    return none;
+}
+
+} // namespace
+
+BlockRelay::BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
+                       BlockAnnouncing& announcing, const HintsExchange& hints)
+    : m_peers(peers), m_chains(chains), m_headers(headers), m_announcing(announcing), m_hints(hints)
+{
+    m_headers.SetListener(*this);
+}
+
+void BlockRelay::DownloadInto(DownloadGoal& goal, BlockSink& sink)
+{
+    if (m_downloader) {
+        m_downloader->SetGoal(goal, m_peers.Now());
+    } else {
+        m_downloader.emplace(goal, m_at.params.consensus.pow_target_spacing);
+    }
+    m_sink = &sink;
+}
+
+/** Keeps the requests under way: if the next download begins before they are answered, it takes
+ *  the blocks instead of requesting them again. */
+void BlockRelay::StopDownload()
+{
+    if (m_downloader) m_downloader->SetGoal(NoGoal(), m_peers.Now());
+    m_sink = nullptr;
+}
+
+bool BlockRelay::MustWait(const Peer& peer, const ReceivedMessage& message) const
+{
+    if (!m_sink) return false;
+    if (message.type == BlockMessage::kType) return !m_sink->HasRoom(message.payload.size());
+    return m_states[peer].awaits_verdict;
+}
+
+void BlockRelay::Disconnected(Peer& peer)
+{
+    Leave(peer);
+    m_spoilt.Disconnected(peer);
+}
+
+void BlockRelay::Leave(const Peer& peer)
+{
+    if (m_downloader) m_downloader->Disconnected(peer.Id());
+}
+
+void BlockRelay::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
+{
+    HeadersAdded();
+    if (m_downloader) ShortenStallTimeout(tip.height - fork.height);
+}
+
+void BlockRelay::HeadersAdded()
+{
+    if (m_downloader) m_downloader->GoalChanged();
+}
+
+bool BlockRelay::IsAnyMissing() const { return m_sink && m_downloader->AnyMissing(); }
+
+void BlockRelay::Describe(const Peer& peer, PeerInfo& info) const
+{
+    const State& state = m_states[peer];
+    const HeaderNode* const best = m_chains.BestOf(peer);
+    if (best && state.was_compared) {
+        info.synced_blocks = LastCommonAncestor(best, &m_at.chain.Tip())->height;
+    }
+    info.in_flight = InFlight(peer);
+    info.last_block = state.last_block;
+}
+
+std::vector<int32_t> BlockRelay::InFlight(const Peer& peer) const
+{
+    return m_downloader ? m_downloader->InFlight(peer.Id()) : std::vector<int32_t>();
+}
+
+void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
+{
+    Bytes raw = std::move(message.payload);
+    if (m_at.chain.IsImporting() || !m_sink) {
+        m_at.log.Debug(LogCategory::kNet, "Unexpected block message received from peer {}",
+                       peer.Id());
+        return EndRequest(peer, raw);
+    }
+    if (raw.size() < BlockHeader::kSize) {
+        return m_peers.LogRefused(BlockMessage::kType, raw.size(), Reader::kEndOfData);
+    }
+    const BlockHeader header = BlockHeader::FromBytes(raw.data());
+    const BlockHash hash = header.Hash();
+    m_at.log.Debug(LogCategory::kNet, "received block {} peer={}", hash.ToHex(), peer.Id());
+    const HeaderNode* node = m_at.chain.Find(hash);
+    if (!node) node = m_headers.AcceptOfBlock(peer, header, raw);
+    if (!node) return;
+    const bool asked = m_downloader->Received(peer.Id(), *node, m_peers.Now());
+    if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
+    Deliver(peer, {node, peer.Id(), std::move(raw)});
+}
+
+/** Between two downloads a block is dropped. The next download may request it again. */
+void BlockRelay::EndRequest(const Peer& peer, ByteSpan raw)
+{
+    if (!m_downloader || raw.size() < BlockHeader::kSize) return;
+    const HeaderNode* const node = m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash());
+    if (node && m_downloader->IsAskedOf(peer.Id(), *node)) {
+        m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
+    }
+}
+
+void BlockRelay::Deliver(Peer& peer, PeerBlock block)
+{
+    const HeaderNode& node = *block.node;
+    if (!m_sink->Put(std::move(block))) return m_downloader->Refused(node, m_peers.Now());
+    m_states[peer].last_block = m_peers.NowSeconds();
+    m_states[peer].awaits_verdict = true;
+}
+
+Result<> BlockRelay::FetchBlock(PeerId id, const HeaderNode& node)
+{
+    Peer* const peer = m_peers.Find(id);
+    if (m_at.chain.IsImporting() || !m_sink) return BadData("Loading blocks ...");
+    if (!peer || peer->closing) return BadData("Peer does not exist");
+    if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
+    const SpoiltBlocks& spoilt = m_spoilt.Of(*peer);
+    if (spoilt.IsFull()) return BadData("Peer sent something else for too many blocks");
+    if (spoilt.Contains(node)) return BadData("Peer sent something else for this block");
+    if (!m_downloader->Demand(id, node, m_peers.Now())) {
+        return BadData("Already requested from this peer");
+    }
+    m_at.log.Debug(LogCategory::kNet, "Requesting block {} from peer={}", node.hash.ToHex(), id);
+    GetDataMessage message;
+    message.list.items.push_back({kInvWitnessBlock, node.hash});
+    m_peers.Send(*peer, message);
+    return {};
+}
+
+/** The block is useless, but a peer that sends wrong bytes is punished as for any block. */
+void BlockRelay::CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw)
+{
+    BlockView block;
+    if (!block.Parse(raw)) {
+        return m_peers.LogRefused(BlockMessage::kType, raw.size(), block.Fault());
+    }
+    const bool segwit = BuriedActive(node.height, m_at.params.consensus, BuriedDeployment::kSegwit);
+    if (!IsBlockMutated(block, segwit)) return;
+    if (!m_at.chain.Facts(node).have_data) m_spoilt.Note(peer.Id(), node, "is not that block");
+    m_at.log.Debug(LogCategory::kNet, "Received mutated block from peer={}", peer.Id());
+    m_peers.Misbehaving(peer, "mutated block");
+}
+
+/** Whether an unrequested block is new, may become the tip, and is not far above it. */
+bool BlockRelay::IsWorthTaking(const HeaderNode& node) const
+{
+    const HeaderNode& tip = m_at.chain.Tip();
+    return !m_at.chain.Facts(node).have_data && node.chain_work >= tip.chain_work &&
+           node.chain_work >= m_options.minimum_work && node.height <= tip.height + kLimitedBlocks;
+}
+
+void BlockRelay::Maintain(Peer& peer)
+{
+    if (!m_sink || DropIfSlow(peer) || !MayAskForBlocks(peer)) return;
+    m_states[peer].was_compared = true;
+    const HeaderNode* const best = m_chains.BestOf(peer);
+    const bool elsewhere = !IsAncestor(*best, m_at.chain.BestHeader());
+    BlockDownloader::Source source{peer.Id(), best, peer.IsLimited(), elsewhere,
+                                   &m_spoilt.Of(peer)};
+    if (m_hints.IsAsked(peer)) source.most = kBlocksBesideHints;
+    AskForBlocks(peer, m_downloader->Ask(source, m_at.chain.Tip(), m_peers.Now()));
+    if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
+        m_at.log.Debug(LogCategory::kNet, "Stall started peer={}", staller);
+    }
+}
+
+/** Disconnects a peer that delays the download. */
+bool BlockRelay::DropIfSlow(Peer& peer)
+{
+    if (!m_sink->HasRoom(kMaxPayload)) m_downloader->Excuse(peer.Id(), m_peers.Now());
+    const int64_t before = m_downloader->CurrentStallTimeout();
+    switch (m_downloader->Judge(peer.Id(), m_peers.Now())) {
+    case BlockDownloader::Verdict::kFine: return false;
+    case BlockDownloader::Verdict::kStalling:
+        if (m_downloader->CurrentStallTimeout() != before) {
+            LogStallTimeout("Increased stalling timeout temporarily");
+        }
+        m_peers.Drop(peer, "Peer is stalling block download", true);
+        return true;
+    case BlockDownloader::Verdict::kTimeout:
+        m_peers.Drop(peer, "Timeout downloading block " + FirstInFlight(peer), true);
+        return true;
+    }
+    return false;
+}
+
+/** Logs Core's line for each step. */
+void BlockRelay::ShortenStallTimeout(int32_t blocks_connected)
+{
+    for (; blocks_connected > 0 && m_downloader->ShortenStallTimeout(); --blocks_connected) {
+        LogStallTimeout("Decreased stalling timeout");
+    }
+}
+
+void BlockRelay::LogStallTimeout(const char* what) const
+{
+    m_at.log.Debug(LogCategory::kNet, "{} to {} seconds", what,
+                   m_downloader->CurrentStallTimeout() / kSecond);
+}
+
+/** Requests an announced block from its announcer at once, when we have almost caught up. */
+void BlockRelay::HeadersTaken(Peer& peer, const HeaderNode& last)
+{
+    const HeaderNode& tip = m_at.chain.Tip();
+    if (!m_sink || m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return;
+    if (!peer.OffersWitnesses() || last.chain_work < tip.chain_work) return;
+    if (!m_chains.IsCaughtUp() || m_at.chain.Facts(last).failed) return;
+    const auto nodes = m_downloader->AskTowards(
+        {peer.Id(), &last, false, false, &m_spoilt.Of(peer)}, tip, m_peers.Now());
+    // A single block on the active chain arrives fastest without the transactions that we have.
+    const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
+    const bool compact = alone && m_announcing.MaySendCompact(peer) && last.prev &&
+                         m_at.chain.Facts(*last.prev).fully_validated;
+    AskForBlocks(peer, nodes, compact ? kInvCompactBlock : kInvWitnessBlock);
+    if (nodes.size() > 1) {
+        m_at.log.Debug(LogCategory::kNet,
+                       "Downloading blocks toward {} ({}) via headers direct fetch",
+                       last.hash.ToHex(), last.height);
+    }
+}
+
+void BlockRelay::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& nodes,
+                              InventoryType type)
+{
+    if (nodes.empty()) return;
+    GetDataMessage message;
+    for (const HeaderNode* node : nodes) {
+        m_at.log.Debug(LogCategory::kNet, "Requesting block {} ({}) peer={}", node->hash.ToHex(),
+                       node->height, peer.Id());
+        message.list.items.push_back({type, node->hash});
+    }
+    m_peers.Send(peer, message);
+}
+
+/** The hash of the first requested block. */
+std::string BlockRelay::FirstInFlight(const Peer& peer) const
+{
+    const int32_t height = m_downloader->InFlight(peer.Id()).front();
+    const HeaderNode* const best = m_chains.BestOf(peer);
+    const HeaderNode* const node = best ? best->Ancestor(height) : nullptr;
+    return node ? node->hash.ToHex() : "";
+}
+
+/** While much is missing, inbound peers are asked only if there are no others. */
+bool BlockRelay::MayAskForBlocks(const Peer& peer) const
+{
+    const HeaderNode* const best = m_chains.BestOf(peer);
+    if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !best) return false;
+    if (m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return false;
+    if (m_spoilt.Of(peer).IsFull()) return false;
+    const Arith256& work = best->chain_work;
+    if (work < m_options.minimum_work || work < m_at.chain.Tip().chain_work) return false;
+    if (!m_at.chain.IsInitialBlockDownload()) return true;
+    if (peer.IsPreferredSource()) return !peer.IsLimited();
+    const auto preferred = [](const auto& entry) { return entry.second->IsPreferredSource(); };
+    return !peer.IsLimited() && !peer.Is(ConnectionKind::kAddrFetch) &&
+           (m_downloader->Idle() ||
+            std::none_of(m_peers.All().begin(), m_peers.All().end(), preferred));
+}
+
+/** Handles the sink's results. */
+void BlockRelay::StartRound()
+{
+    if (!m_sink) return;
+    // Determines first which peers may continue, then handles results: so no peer continues before
+    // its results are handled.
+    for (const auto& [id, peer] : m_peers.All()) {
+        bool& awaits = m_states[*peer].awaits_verdict;
+        if (awaits) awaits = m_sink->IsBusyWith(id);
+    }
+    for (const RefusedBlock& refused : m_sink->TakeRefused()) HandleRefused(refused);
+    for (const TakenBlock& taken : m_sink->TakeTaken()) HandleTaken(taken);
+}
+
+void BlockRelay::HandleTaken(const TakenBlock& taken)
+{
+    if (!taken.connected) {
+        m_downloader->Stored(*taken.node, m_peers.Now());
+        return m_announcing.AnnounceEarly(*taken.node);
+    }
+    // Without other pending requests the block was new.
+    Peer* const peer = m_peers.Find(taken.peer);
+    if (!peer || peer->closing || !m_announcing.MaySendCompact(*peer)) return;
+    if (m_at.chain.IsInitialBlockDownload() || !m_downloader->Idle()) return;
+    m_announcing.ChooseAnnouncer(*peer);
+}
+
+/** The peer stays, as after any undecodable message, until no block would be requested from it. */
+void BlockRelay::PunishUndecodable(Peer& peer)
+{
+    if (!m_spoilt.Of(peer).IsFull() || peer.Is(ConnectionKind::kManual)) return;
+    m_peers.Drop(peer, "Too many of its blocks cannot be decoded");
+}
+
+/** The block is requested again; its sender may be disconnected. */
+void BlockRelay::HandleRefused(const RefusedBlock& refused)
+{
+    m_downloader->Refused(*refused.node, m_peers.Now());
+    using Kind = RuleViolation::Kind;
+    const bool undecodable = refused.why.kind == Kind::kUndecodable;
+    if (undecodable) m_peers.LogRefused(BlockMessage::kType, refused.bytes, refused.why.reason);
+    if (refused.why.IsOfDataAlone()) {
+        m_spoilt.Note(refused.peer, *refused.node,
+                      undecodable ? "cannot be decoded" : "is not that block");
+    }
+    Peer* const peer = m_peers.Find(refused.peer);
+    if (peer && !peer->closing) PunishSender(*peer, refused);
+}
+
+void BlockRelay::PunishSender(Peer& peer, const RefusedBlock& refused)
+{
+    using Kind = RuleViolation::Kind;
+    switch (refused.why.kind) {
+    case Kind::kUndecodable: return PunishUndecodable(peer);
+    case Kind::kHeaderLowWork:
+    case Kind::kTimeFuture: return;
+    case Kind::kCachedInvalid:
+        if (!peer.IsInbound() && !refused.via_compact)
+            m_peers.Misbehaving(peer, refused.why.reason);
+        return;
+    case Kind::kConsensus:
+        if (!refused.via_compact) m_peers.Misbehaving(peer, refused.why.reason);
+        return;
+    case Kind::kMutated:
+        m_at.log.Debug(LogCategory::kValidation, "Block mutated: {}", refused.why.ToString());
+        m_at.log.Debug(LogCategory::kNet, "Received mutated block from peer={}", peer.Id());
+        return m_peers.Misbehaving(peer, "mutated block");
+    default: return m_peers.Misbehaving(peer, refused.why.reason);
+    }
+}
+
+} // namespace ibd

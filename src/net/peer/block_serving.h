@@ -1,0 +1,61 @@
+// BlockServing: answers to peers' requests for headers, blocks and their transactions. Owned by
+// PeerManager. Memory: kMaxInventory requests for each peer, a bound that the order of reading and
+// serving gives: no further message is read while there are any.
+#pragma once
+
+#include "net/peer/block_announcing.h"
+#include "net/peer/bloom_filters.h"
+
+namespace ibd {
+
+class BlockServing final : public PeerTopic {
+public:
+    static constexpr int32_t kMaxCompactDepth = 5;   //!< blocks served by cmpctblock
+    static constexpr int32_t kMaxBlockTxnDepth = 10; //!< blocks served by blocktxn
+    static constexpr size_t kMaxGetBlocks = 500;     //!< hashes in an answer to getblocks
+    /** Seconds; older blocks off the active chain are not served. */
+    static constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60;
+    /** Seconds; older blocks count as history, which is served within -maxuploadtarget. */
+    static constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60;
+
+    BlockServing(PeerSet& peers, KnownChains& chains, CompactForms& forms,
+                 BlockAnnouncing& announcing, BloomFilters& bloom)
+        : m_peers(peers), m_chains(chains), m_forms(forms), m_announcing(announcing), m_bloom(bloom)
+    {
+    }
+
+    void Handle(Peer& peer, ReceivedMessage& message) override;
+    void Serve(Peer& peer) override;
+    Unserved UnservedOf(const Peer& peer) const override;
+
+private:
+    struct State {
+        std::deque<InventoryItem> requests; //!< of its getdata, not served yet
+        BlockHash continuation; //!< last block of a getblocks answer: when it is fetched, more are
+                                //!< offered
+    };
+    void HandleGetHeaders(Peer& peer, ByteSpan payload);
+    void SendHeaders(Peer& peer, const GetHeadersMessage& request);
+    void HandleGetBlocks(Peer& peer, ByteSpan payload);
+    void HandleGetData(Peer& peer, ByteSpan payload);
+    void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
+    void RefuseFilterRequest(Peer& peer, const ReceivedMessage& message);
+    bool AwaitsChain(const State& state) const;
+    void ServeBlock(Peer& peer, const InventoryItem& item);
+    bool IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node);
+    bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);
+    void SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request, const BlockView& block);
+    bool MayServe(const HeaderNode& node) const;
+    const HeaderNode& ForkWithActive(const std::vector<BlockHash>& locator) const;
+
+    PeerSet& m_peers;
+    const PeerSurroundings& m_at{m_peers.At()};
+    const PeerOptions& m_options{m_peers.Options()};
+    KnownChains& m_chains;
+    CompactForms& m_forms;
+    BlockAnnouncing& m_announcing;
+    BloomFilters& m_bloom;
+    const PeerStates<State> m_states{m_peers};
+};
+
+} // namespace ibd

@@ -1,0 +1,29 @@
+// See compact_forms.h.
+#include "net/peer/compact_forms.h"
+
+namespace ibd {
+
+const BlockView* CompactForms::Load(const HeaderNode& node)
+{
+    if (m_node == &node) return &m_view;
+    m_node = nullptr;
+    auto raw = m_at.blocks.ReadBlock(node);
+    if (!raw) {
+        m_at.log.Error("Cannot load block from disk: {}", raw.Message());
+        return nullptr;
+    }
+    m_raw = std::move(*raw);
+    if (!m_view.Parse(m_raw)) return nullptr;
+    m_compact = Encode(MakeCompactBlock(m_view, m_peers.Random64()));
+    m_node = &node;
+    return &m_view;
+}
+
+bool CompactForms::Send(Peer& peer, const HeaderNode& node)
+{
+    if (!Load(node)) return false;
+    m_peers.SendRaw(peer, {std::string(CompactBlockMessage::kType), m_compact});
+    return true;
+}
+
+} // namespace ibd

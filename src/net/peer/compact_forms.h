@@ -1,0 +1,27 @@
+// CompactForms: the block that was last sent or requested as a compact block (BIP152), in memory,
+// as many peers want the same one. Owned by PeerManager. Memory: a block and its compact form.
+#pragma once
+
+#include "net/peer/peer_set.h"
+
+namespace ibd {
+
+class CompactForms {
+public:
+    explicit CompactForms(PeerSet& peers) : m_peers(peers) {}
+
+    /** The block, valid until the next call; null: it cannot be read. */
+    const BlockView* Load(const HeaderNode& node);
+    /** Sends a cmpctblock. False: the block cannot be read. */
+    bool Send(Peer& peer, const HeaderNode& node);
+
+private:
+    PeerSet& m_peers;
+    const PeerSurroundings& m_at{m_peers.At()};
+    const HeaderNode* m_node = nullptr;
+    Bytes m_raw;
+    BlockView m_view; //!< of m_raw
+    Bytes m_compact;  //!< payload of its cmpctblock
+};
+
+} // namespace ibd

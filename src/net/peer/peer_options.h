@@ -1,0 +1,27 @@
+// PeerOptions: the checked options about the protocol with peers. Values.
+#pragma once
+
+#include "net/address/services.h"
+#include "primitives/arith256.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ibd {
+
+struct PeerOptions {
+    uint64_t services = kNodeNetwork | kNodeWitness | kNodeNetworkLimited | kNodeP2pV2;
+    std::string user_agent;
+    Arith256 minimum_work;          //!< least work of a chain to download (-minimumchainwork)
+    bool blocks_only = false;       //!< transactions are a violation (-blocksonly)
+    bool log_addresses = false;     //!< -logips
+    int64_t handshake_seconds = 60; //!< -peertimeout
+    bool prune_mode = false;
+    // Slots of automatic outbound peers.
+    size_t max_full_relay = 8;
+    size_t max_block_relay = 2;
+    bool may_want_more = true; //!< one more peer may be connected when the tip is old
+};
+
+} // namespace ibd
