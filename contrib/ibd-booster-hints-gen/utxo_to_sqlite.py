@@ -22,7 +22,7 @@ BATCH = 20_000
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description="Turn a UTXO snapshot (dumptxoutset, version 2) into an SQLite database.")
-    parser.add_argument("snapshot", help="file written by dumptxoutset")
+    parser.add_argument("snapshot", help="file written by dumptxoutset, or a pipe that it writes")
     parser.add_argument("database", help="SQLite file to create; must not exist")
     parser.add_argument("--txid", choices=("hex", "raw", "rawle"), default="hex",
                         help="txid as hex text as users know it (default), as a blob in the byte "
@@ -96,7 +96,7 @@ def main():
     args = parse_arguments()
     if os.path.lexists(args.database):
         raise ToolError(f"{args.database}: exists already, not overwritten")
-    snapshot = Snapshot(args.snapshot)
+    snapshot = Snapshot(args.snapshot, pipes=True)
     print(f"{args.snapshot}: {network_name(snapshot.magic)}, base block "
           f"{hash_hex(snapshot.base_hash)}, {snapshot.count:,} coins", file=sys.stderr)
     temporary = args.database + ".tmp"

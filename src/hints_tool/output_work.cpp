@@ -74,6 +74,15 @@ MarkedFolder FolderOf(const Path& out)
          .user = "bitcoin-hints"});
 }
 
+/** Only the last folder of the path is made: the others may be those of an unmounted disk. */
+Result<> CheckParent(Env& env, const Path& out)
+{
+    const Path parent = out.has_parent_path() ? out.parent_path() : Path(".");
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(parent));
+    if (is_there) return {};
+    return SystemError("{}: there is no such folder; make it first", parent.string());
+}
+
 uint64_t SizeOf(Env& env, const Path& folder)
 {
     uint64_t size = 0;
@@ -97,6 +106,7 @@ Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vecto
         return BadData("{} lies in {}, the folder of unfinished work: move it elsewhere",
                        input.string(), folder.Get().string());
     }
+    IBD_RETURN_IF_ERROR(CheckParent(env, out));
     IBD_RETURN_IF_ERROR(folder.Make(env));
     auto lock = env.Lock(folder.Get() / kLock);
     if (!lock) {

@@ -325,9 +325,9 @@ CoinsStats DumpToPipe(const ChainContext& context, const HeaderNode& block, cons
 UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
-    const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
     // Between the two passes over the coins the tip may change; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
+    const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
     RequireUnpruned(chain, block);
     const CoinsStats stats =
         file.is_pipe ? DumpToPipe(context, block, file) : DumpToFile(context, block, file);

@@ -5,6 +5,7 @@ import random
 import sqlite3
 import struct
 import tempfile
+import threading
 import unittest
 
 from support import MAGIC, Chain, compress_amount, run_tool
@@ -84,6 +85,67 @@ class Conversion(unittest.TestCase):
         self.refuse(b"\x02\x00\x02\x01\x06", "2 coins in one transaction")
         for count in (1000, 2**63 - 1, 2**63, 2**64 - 1):
             self.refuse(b"\x01\x00\x02\x01\x06", f"{count:,} coins, more than a file", count)
+
+    def through_a_pipe(self, write):
+        """Runs the tool on a pipe into which a thread has `write` put a snapshot."""
+        whole = self.snapshot + ".file"
+        write(whole)
+        os.mkfifo(self.snapshot)
+
+        def feed():
+            try:
+                with open(whole, "rb") as source, open(self.snapshot, "wb") as pipe:
+                    pipe.write(source.read())
+            except BrokenPipeError:
+                pass
+
+        writer = threading.Thread(target=feed)
+        writer.start()
+        code, _, error = self.convert()
+        writer.join()
+        return code, error
+
+    def test_a_pipe(self):
+        chain = Chain(21)
+        chain.grow(150)
+        self.assertEqual(self.through_a_pipe(chain.write_snapshot)[0], 0)
+        db = sqlite3.connect(self.database)
+        count, = db.execute("SELECT count(*) FROM utxos").fetchone()
+        db.close()
+        self.assertEqual(count, len(chain.coins))
+
+    def test_a_pipe_that_is_cut_off_or_longer_or_lies(self):
+        chain = Chain(21)
+        chain.grow(150)
+        chain.write_snapshot(self.snapshot)
+        with open(self.snapshot, "rb") as file:
+            whole = file.read()
+        for bad, wanted in ((whole[:-1], "the file ends within its"),
+                            (whole + b"x", "bytes after the last coin"),
+                            (whole[:43] + struct.pack("<Q", 2**63) + whole[51:],
+                             "more than any chain can have")):
+            os.remove(self.snapshot)
+
+            def write(path, bad=bad):
+                with open(path, "wb") as file:
+                    file.write(bad)
+
+            code, error = self.through_a_pipe(write)
+            self.assertEqual(code, 1)
+            self.assertIn(wanted, error)
+            self.assertFalse(os.path.exists(self.database))
+
+    def test_no_regular_file(self):
+        os.mkdir(self.snapshot)
+        code, _, error = self.convert()
+        self.assertEqual(code, 1)
+        self.assertIn("no regular file and no pipe", error)
+        os.rmdir(self.snapshot)
+        os.mkfifo(self.snapshot)
+        code, _, error = run_tool("booster-gen.py", os.path.dirname(self.snapshot), self.snapshot,
+                                  self.database + ".hints")
+        self.assertEqual(code, 1)
+        self.assertIn("no regular file; the coins are read more than once", error)
 
     def test_a_file_of_the_temporary_name(self):
         chain = Chain(21)

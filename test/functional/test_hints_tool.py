@@ -294,6 +294,12 @@ class OthersFiles(ToolTest):
             if not work.is_symlink():
                 shutil.rmtree(work)
 
+    def test_a_folder_that_is_not_there(self):
+        for command in (self.generate, self.convert):
+            told = self.tool(*command, self.dir / "unmounted" / "disk" / "out", status=1)
+            self.assertIn("unmounted/disk: there is no such folder", told)
+            self.assertFalse((self.dir / "unmounted").exists())
+
     def test_a_file_put_into_its_folder(self):
         for command in (self.generate, self.convert):
             work = self.dir / "out.work"

@@ -126,6 +126,12 @@ class Protocol(FunctionalTest):
         self.assert_rpc_error(WRONG_TYPE, "expected type string", rpc, "logging", [5])
         self.assert_rpc_error(BAD_VALUE, "none/x", rpc, "dumptxoutset", str(self.dir / "none/x"),
                               "latest")
+        present = str(self.dir)  # type and options are judged before the path, as in Core
+        for more, wanted in (((), "Invalid snapshot type \"\" specified"),
+                             ((None, None), "Invalid snapshot type \"\" specified"),
+                             (("latest", {"rollback": 0}), "\"latest\" specified with rollback"),
+                             (("latest",), "already exists")):
+            self.assert_rpc_error(BAD_VALUE, wanted, rpc, "dumptxoutset", present, *more)
         self.assert_rpc_error(BAD_VALUE, "out of range", rpc, "getblockhash", -1)
         self.assert_rpc_error(NOT_FOUND, "Block not found", rpc, "getblock", "00" * 32)
         self.assert_rpc_error(BAD_VALUE, "must be of length 64", rpc, "getblock", "00")

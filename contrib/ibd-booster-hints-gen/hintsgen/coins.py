@@ -10,6 +10,8 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def open_coins(path):
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ToolError(f"{path}: no regular file; the coins are read more than once")
     try:
         with open(path, "rb") as file:
             head = file.read(16)

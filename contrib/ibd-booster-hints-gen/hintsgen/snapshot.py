@@ -6,6 +6,7 @@ height * 2 + coinbase, VARINT of the compressed amount, compressed script.
 """
 
 import os
+import stat
 import struct
 
 from .common import ToolError
@@ -18,6 +19,7 @@ MAX_SCRIPT = 10_000
 _CHUNK = 8 << 20
 # A coin and a group header take at most 3 * 10 + 9 + 32 bytes and a script.
 _MARGIN = MAX_SCRIPT + 128
+_MOST_COINS = 1 << 40  # of a pipe, whose size says nothing; 250 times the outputs ever made
 _LEAST_COIN = 4  # bytes: output index, height, amount and form of an empty script
 # Payload bytes of the compressed script forms 0..5; form n >= 6 is a plain script of n - 6 bytes.
 _SPECIAL = (20, 20, 32, 32, 32, 32)
@@ -51,13 +53,19 @@ def decompress_script(kind, payload):
 
 
 class Snapshot:
-    """One pass over the coins; `group_offset`, `coins_before`: where it can be taken up."""
+    """One pass over the coins; `group_offset`, `coins_before`: where it can be taken up.
 
-    def __init__(self, path):
+    With `pipes` the snapshot may come from a pipe, which can be read once, from its begin.
+    """
+
+    def __init__(self, path, pipes=False):
         self.path = path
-        self.size = os.path.getsize(path)
-        with open(path, "rb") as file:
-            header = file.read(HEADER_SIZE)
+        mode = os.stat(path).st_mode
+        self.is_pipe = pipes and stat.S_ISFIFO(mode)
+        if not self.is_pipe and not stat.S_ISREG(mode):
+            raise ToolError(f"{path}: no regular file{' and no pipe' if pipes else ''}")
+        self._file = open(path, "rb")
+        header = self._file.read(HEADER_SIZE)
         if len(header) < HEADER_SIZE or header[:5] != MAGIC:
             raise ToolError(f"{path}: offset 0: not a dumptxoutset file")
         version, = struct.unpack_from("<H", header, 5)
@@ -66,11 +74,18 @@ class Snapshot:
         self.magic = header[7:11]
         self.base_hash = header[11:43]
         self.count, = struct.unpack_from("<Q", header, 43)
-        if self.count > (self.size - HEADER_SIZE) // _LEAST_COIN:
-            raise ToolError(f"{path}: offset 43: {self.count:,} coins, more than a file of "
-                            f"{self.size:,} bytes can hold")
+        self._check_count()
         self.group_offset = HEADER_SIZE
         self.coins_before = 0
+
+    def _check_count(self):
+        if self.is_pipe:
+            if self.count > _MOST_COINS:
+                self.fail(43, f"{self.count:,} coins, more than any chain can have")
+            return
+        size = self._size()
+        if self.count > (size - HEADER_SIZE) // _LEAST_COIN:
+            self.fail(43, f"{self.count:,} coins, more than a file of {size:,} bytes can hold")
 
     def seek(self, group_offset, coins_before):
         self.group_offset, self.coins_before = group_offset, coins_before
@@ -80,18 +95,16 @@ class Snapshot:
 
     def coins(self):
         """Yields (txid, vout, height * 2 + coinbase, compressed amount, script form, payload)."""
-        with open(self.path, "rb") as file:
-            yield from self._coins(file)
-
-    def _coins(self, file):
-        offset, before = self.group_offset, self.coins_before
-        file.seek(offset)
+        file, offset, before = self._file, self.group_offset, self.coins_before
+        if not self.is_pipe:
+            file.seek(offset)
         buf, pos, base = file.read(_CHUNK), 0, offset
-        limit = len(buf) - _MARGIN
+        limit, more = len(buf) - _MARGIN, len(buf) == _CHUNK
         try:
             while before < self.count:
-                if pos > limit and base + len(buf) < self.size:
-                    base, buf, pos = base + pos, buf[pos:] + file.read(_CHUNK), 0
+                if pos > limit and more:
+                    new = file.read(_CHUNK)
+                    base, buf, pos, more = base + pos, buf[pos:] + new, 0, len(new) == _CHUNK
                     limit = len(buf) - _MARGIN
                 self.group_offset, self.coins_before = base + pos, before
                 txid = buf[pos:pos + 32]
@@ -99,8 +112,9 @@ class Snapshot:
                 if not 0 < n <= self.count - before:
                     self.fail(base + pos, f"{n} coins in one transaction")
                 for _ in range(n):
-                    if pos > limit and base + len(buf) < self.size:
-                        base, buf, pos = base + pos, buf[pos:] + file.read(_CHUNK), 0
+                    if pos > limit and more:
+                        new = file.read(_CHUNK)
+                        base, buf, pos, more = base + pos, buf[pos:] + new, 0, len(new) == _CHUNK
                         limit = len(buf) - _MARGIN
                     start = pos
                     vout = buf[pos]
@@ -115,19 +129,24 @@ class Snapshot:
                         kind, pos = _varint(buf, pos - 1)
                     end = pos + (_SPECIAL[kind] if kind < 6 else kind - 6)
                     if end > len(buf) or kind > MAX_SCRIPT + 6 or code >> 32 or vout >> 32:
-                        self._bad_coin(base + start, end > len(buf) and kind <= MAX_SCRIPT + 6)
+                        self._bad_coin(base + start, base + len(buf),
+                                       end > len(buf) and kind <= MAX_SCRIPT + 6)
                     yield txid, vout, code, amount, kind, buf[pos:end]
                     pos = end
                 before += n
         except IndexError:
             self.fail(base + len(buf), f"the file ends within its {self.count:,} coins")
         self.group_offset, self.coins_before = base + pos, before
-        if base + pos != self.size:
-            self.fail(base + pos, f"{self.size - base - pos} bytes after the last coin")
+        if pos < len(buf) or file.read(1):
+            left = "" if self.is_pipe else f"{self._size() - base - pos} "
+            self.fail(base + pos, f"{left}bytes after the last coin")
 
-    def _bad_coin(self, offset, truncated):
+    def _size(self):
+        return os.fstat(self._file.fileno()).st_size
+
+    def _bad_coin(self, offset, end, truncated):
         if truncated:
-            self.fail(self.size, f"the file ends within its {self.count:,} coins")
+            self.fail(end, f"the file ends within its {self.count:,} coins")
         self.fail(offset, "coin with an impossible index, height or script size")
 
 

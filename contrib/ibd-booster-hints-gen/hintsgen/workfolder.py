@@ -45,10 +45,17 @@ class WorkFolder:
             raise ToolError(f"{self.path}: was not made by this tool (no {MARKER} in it): name "
                             "another folder with --work-dir, or move it away")
         if not found:
-            os.makedirs(self.path)
+            self._make()
         with open(marker, "x", encoding="ascii") as file:
             file.write(_TEXT + (_FOUND if found else ""))
         fsync_dir(self.path)
+
+    def _make(self):
+        """Only the last folder: the others of a path may be those of a disk that is not mounted."""
+        parent = os.path.dirname(os.path.abspath(self.path))
+        if not os.path.isdir(parent):
+            raise ToolError(f"{parent}: there is no such folder; make it first")
+        os.mkdir(self.path)
 
     def remove_subfolder(self, name):
         """Removes what the tool has in one of its subfolders, and that if nothing else is in it."""
