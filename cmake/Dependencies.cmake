@@ -6,7 +6,6 @@ endif()
 include(Secp256k1)
 pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent libevent_pthreads)
 pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
-pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(UNIVALUE REQUIRED IMPORTED_TARGET libunivalue)
 find_package(fmt REQUIRED)
 # Debian has no static libfmt.

@@ -124,6 +124,16 @@ def undocumented():
                    f"cmake/modules.json says {uses}")
 
 
+def unused():
+    """Rows of the table for a library that the module does not include."""
+    for prefix, users in OWNED.items():
+        include = re.compile(rf"^\s*#\s*include\s*<{re.escape(prefix)}", re.M)
+        for module in users:
+            folder = ROOT / "src" / module
+            if not any(include.search(path.read_text()) for path in folder.rglob("*.[hc]*")):
+                yield f"cmake/modules.json: {module} does not include <{prefix}...>"
+
+
 def main():
     bad, files = [*undocumented()], 0
     for module in DIRECT:
@@ -133,6 +143,7 @@ def main():
                 files += 1
                 bad += [*offences(path, module, allowed), *misplaced(path)]
         bad += circles(module)
+    bad += unused()
     unknown = [p.name for p in (ROOT / "src").iterdir() if p.is_dir() and p.name not in DIRECT]
     bad += [f"src/{name}: not a module of the table" for name in unknown]
     print("\n".join(bad) if bad else f"includes of {files} files follow the module table")

@@ -52,6 +52,8 @@ def check_source(path, bad, allowed):
             bad.append(f"{name}:{number}: left open: {line.strip()}")
     if path.suffix not in CPP:
         return
+    if name.startswith("src/") and re.search(r"^test_|_test$", path.stem):
+        bad.append(f"{name}: reads as a test; tests are below test/")
     for number, head, length in long_functions(lines):
         if name in LONG_FUNCTIONS:
             allowed.append(f"allowed: {name}:{number}: {length} lines: {head.strip()}")
