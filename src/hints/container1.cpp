@@ -117,7 +117,13 @@ private:
 
 Result<std::unique_ptr<Hints>> ContainerHints::Open(HintsFile file)
 {
-    return OpenInSteps(std::unique_ptr<ContainerHints>(new ContainerHints(std::move(file))));
+    std::unique_ptr<ContainerHints> hints(new ContainerHints(std::move(file)));
+    Opening opening;
+    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+    return std::unique_ptr<Hints>(std::move(hints));
 }
 
 Result<> ContainerHints::ParseHeader(Opening& opening)

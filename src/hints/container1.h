@@ -24,8 +24,6 @@ public:
     Result<> Read(uint32_t height, BlockHints& out) const override;
 
 private:
-    friend ContainerFile;
-
     struct Group {
         uint32_t first_height;
         uint32_t blocks;

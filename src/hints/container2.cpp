@@ -84,7 +84,13 @@ void DecodedGroups::Keep(size_t number, Group group)
 
 Result<std::unique_ptr<Hints>> Container2Hints::Open(HintsFile file)
 {
-    return OpenInSteps(std::unique_ptr<Container2Hints>(new Container2Hints(std::move(file))));
+    std::unique_ptr<Container2Hints> hints(new Container2Hints(std::move(file)));
+    Opening opening;
+    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
+    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+    return std::unique_ptr<Hints>(std::move(hints));
 }
 
 Result<std::unique_ptr<Container2Hints>> Container2Hints::OpenHead(const Path& name, Bytes head)

@@ -82,8 +82,6 @@ public:
     Result<Bytes> GroupBytes(size_t first, size_t count) const;
 
 private:
-    friend ContainerFile;
-
     struct Opening {
         std::array<uint8_t, kContainer2HeaderSize> header;
         Bytes tables;

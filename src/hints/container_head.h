@@ -44,18 +44,6 @@ protected:
         m_info.format = format;
     }
 
-    /** Opens a file of a class that has an Opening and these four steps. */
-    template <typename Container>
-    static Result<std::unique_ptr<Hints>> OpenInSteps(std::unique_ptr<Container> hints)
-    {
-        typename Container::Opening opening;
-        IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-        IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
-        IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
-        IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
-        return std::unique_ptr<Hints>(std::move(hints));
-    }
-
     Result<> ReadHeader(MutableByteSpan header)
     {
         if (m_file.Size() < header.size()) return Damaged(m_file.Size(), "the file is cut off");

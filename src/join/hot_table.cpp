@@ -51,6 +51,19 @@ TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits, size_t 
 }
 
 template <typename Record>
+std::span<const Record> ShardedRecords<Record>::Group(Starts& starts)
+{
+    starts.fill(0);
+    for (const Record& record : Records()) ++starts[ShardOf(record) + 1];
+    for (size_t s = 0; s < TableShape::kShards; ++s) starts[s + 1] += starts[s];
+    std::array<uint32_t, TableShape::kShards> next;
+    std::copy_n(starts.begin(), TableShape::kShards, next.begin());
+    if (m_grouped.size() < m_count) m_grouped.resize(m_count);
+    for (const Record& record : Records()) m_grouped[next[ShardOf(record)]++] = record;
+    return std::span(m_grouped).first(m_count);
+}
+
+template <typename Record>
 HotTable<Record>::HotTable(const TableShape& shape, bool meet)
     : m_shape(shape), m_meet(meet), m_page_mask(shape.Partitions() / kShards - 1), m_shards(kShards)
 {
@@ -66,36 +79,20 @@ HotTable<Record>::HotTable(const TableShape& shape, bool meet)
 template <typename Record>
 bool HotTable<Record>::Take(ShardedRecords<Record>& records, MetSink<Record>* pairs)
 {
-    std::array<uint32_t, kShards + 1> starts;
-    Group(records, starts);
     if (records.Size() == 0) return true;
+    typename ShardedRecords<Record>::Starts starts;
+    const std::span<const Record> grouped = records.Group(starts);
     // Each block begins at another shard, so that threads do not queue behind one another at each
     // lock.
-    const size_t first = ShardOf(records.Records().front());
+    const size_t first = records.ShardOf(records.First());
     bool ok = true;
     for (size_t i = 0; i < kShards; ++i) {
         const size_t s = (first + i) % kShards;
         if (starts[s] == starts[s + 1]) continue;
-        const auto of_shard =
-            std::span(records.m_grouped).subspan(starts[s], starts[s + 1] - starts[s]);
+        const auto of_shard = grouped.subspan(starts[s], starts[s + 1] - starts[s]);
         ok = TakeShard(m_shards[s], of_shard, pairs) && ok;
     }
     return ok;
-}
-
-template <typename Record>
-void HotTable<Record>::Group(ShardedRecords<Record>& records,
-                             std::array<uint32_t, kShards + 1>& starts) const
-{
-    starts.fill(0);
-    for (const Record& record : records.Records()) ++starts[ShardOf(record) + 1];
-    for (size_t s = 0; s < kShards; ++s) starts[s + 1] += starts[s];
-    std::array<uint32_t, kShards> next;
-    std::copy_n(starts.begin(), kShards, next.begin());
-    if (records.m_grouped.size() < records.Size()) records.m_grouped.resize(records.Size());
-    for (const Record& record : records.Records()) {
-        records.m_grouped[next[ShardOf(record)]++] = record;
-    }
 }
 
 /** Scales the bits of the name that follow the shard number. */
@@ -216,6 +213,8 @@ uint64_t HotTable<Record>::Met() const
     return met;
 }
 
+template class ShardedRecords<JoinRecord>;
+template class ShardedRecords<ValuedRecord>;
 template class HotTable<JoinRecord>;
 template class HotTable<ValuedRecord>;
 

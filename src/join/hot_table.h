@@ -29,10 +29,7 @@ struct TableShape {
     static TableShape Fit(size_t memory_bytes, unsigned partition_bits, size_t bucket_bytes);
 };
 
-template <typename Record>
-class HotTable;
-
-/** Records grouped by shard. Reusable: keeps its capacity. */
+/** Records to be grouped by shard. Reusable: keeps its capacity. */
 template <typename Record>
 class ShardedRecords {
 public:
@@ -45,9 +42,19 @@ public:
     /** At most as many as the capacity given to Reset(). */
     void Add(const Record& record) { m_records[m_count++] = record; }
     size_t Size() const { return m_count; }
+    /** The first that was added; there must be one. */
+    const Record& First() const { return m_records.front(); }
+
+    static size_t ShardOf(const Record& record)
+    {
+        return record.name >> (64 - TableShape::kShardBits);
+    }
+    /** Where each shard's records begin in what Group() returns, and the end. */
+    using Starts = std::array<uint32_t, TableShape::kShards + 1>;
+    /** The records by shard, in the order of Add() within one; valid until the next Reset(). */
+    std::span<const Record> Group(Starts& starts);
 
 private:
-    friend class HotTable<Record>;
     std::span<const Record> Records() const { return std::span(m_records).first(m_count); }
 
     size_t m_count = 0;
@@ -96,11 +103,6 @@ private:
 
     static constexpr size_t kShards = TableShape::kShards;
 
-    static size_t ShardOf(const Record& record)
-    {
-        return record.name >> (64 - TableShape::kShardBits);
-    }
-    void Group(ShardedRecords<Record>& records, std::array<uint32_t, kShards + 1>& starts) const;
     size_t BucketOf(const Record& record) const;
     bool TakeShard(Shard& shard, std::span<const Record> records, MetSink<Record>* pairs);
     bool TakeOne(Shard& shard, const Record& record, MetSink<Record>* pairs)

@@ -94,7 +94,7 @@ Result<CoinsWriter> CoinsDb::StartWrite(const BlockHash& new_best)
         }
         if (!heads.empty()) old_best = heads[1];
     }
-    return CoinsWriter(*this, new_best, old_best);
+    return CoinsWriter(*m_kv, m_batch_bytes, new_best, old_best);
 }
 
 Result<> CoinsDb::Write(const std::function<bool(CoinChange&)>& next, const BlockHash& new_best)
@@ -118,8 +118,9 @@ CoinsCursor CoinsDb::Cursor() const { return CoinsCursor(m_kv->NewIterator(), Di
 
 // CoinsWriter.
 
-CoinsWriter::CoinsWriter(CoinsDb& db, const BlockHash& new_best, const BlockHash& old_best)
-    : m_db(db), m_new_best(new_best), m_batch(*db.m_kv)
+CoinsWriter::CoinsWriter(KvStore& kv, size_t batch_bytes, const BlockHash& new_best,
+                         const BlockHash& old_best)
+    : m_kv(kv), m_batch_bytes(batch_bytes), m_new_best(new_best), m_batch(kv)
 {
     // The first batch marks the database as between the two blocks.
     m_batch.Erase(kBestBlock);
@@ -151,8 +152,8 @@ void CoinsWriter::Erase(const OutPoint& outpoint)
 
 void CoinsWriter::WriteBatchIfFull()
 {
-    if (m_batch.ApproximateSize() <= m_db.m_batch_bytes) return;
-    if (m_status.Ok()) m_status = m_db.m_kv->Write(m_batch);
+    if (m_batch.ApproximateSize() <= m_batch_bytes) return;
+    if (m_status.Ok()) m_status = m_kv.Write(m_batch);
     m_batch.Clear();
 }
 
@@ -161,7 +162,7 @@ Result<> CoinsWriter::Commit()
     IBD_RETURN_IF_ERROR(m_status);
     m_batch.Erase(kHeadBlocks);
     m_batch.Put(kBestBlock, m_new_best.Span());
-    m_status = m_db.m_kv->Write(m_batch);
+    m_status = m_kv.Write(m_batch);
     m_batch.Clear();
     return m_status;
 }

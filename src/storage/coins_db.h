@@ -29,6 +29,9 @@ struct CoinChange {
 /** Walks the coins in the order of the database, as they were when the cursor was made. */
 class CoinsCursor {
 public:
+    /** `directory`: of the database, for errors. Use CoinsDb::Cursor(). */
+    CoinsCursor(KvIterator iterator, Path directory);
+
     /** Moves to the first coin not before `outpoint` in the order of CoinKey. */
     void Seek(const OutPoint& outpoint);
     bool Valid() const { return m_valid; }
@@ -43,8 +46,6 @@ public:
     const BlockHash& BestBlock() const { return m_best; }
 
 private:
-    friend class CoinsDb;
-    CoinsCursor(KvIterator iterator, Path directory);
     void Settle();
 
     KvIterator m_iterator;
@@ -55,13 +56,15 @@ private:
     Result<> m_status;
 };
 
-class CoinsDb;
-
 /** Moves the coins from one block to another in batches. From the first batch until Commit() the
  *  database is marked as between the two (head blocks), and accepts only writes towards the same
  *  new block. Dropping the writer leaves it so, as a crash would. The first error is kept. */
 class CoinsWriter {
 public:
+    /** `kv`: the chainstate. `batch_bytes`: largest batch. Use CoinsDb::StartWrite(). */
+    CoinsWriter(KvStore& kv, size_t batch_bytes, const BlockHash& new_best,
+                const BlockHash& old_best);
+
     void Put(const OutPoint& outpoint, const Coin& coin);
     /** Puts a value that is already in chainstate form. */
     void PutRaw(const OutPoint& outpoint, ByteSpan value);
@@ -71,11 +74,10 @@ public:
     Result<> Status() const { return m_status; }
 
 private:
-    friend class CoinsDb;
-    CoinsWriter(CoinsDb& db, const BlockHash& new_best, const BlockHash& old_best);
     void WriteBatchIfFull();
 
-    CoinsDb& m_db;
+    KvStore& m_kv;
+    const size_t m_batch_bytes;
     const BlockHash m_new_best;
     KvBatch m_batch;
     Bytes m_value;
@@ -109,7 +111,6 @@ public:
     const Path& Directory() const { return m_kv->Directory(); }
 
 private:
-    friend class CoinsWriter;
     CoinsDb(std::unique_ptr<KvStore> kv, size_t batch_bytes)
         : m_kv(std::move(kv)), m_batch_bytes(batch_bytes)
     {

@@ -236,7 +236,7 @@ const Path& KvStore::Directory() const { return m_impl->options.directory; }
 // Batches.
 
 struct KvBatch::Impl {
-    leveldb::WriteBatch batch;
+    mutable leveldb::WriteBatch batch; //!< LevelDB numbers it while it writes it
     XorKey key;
     Bytes value; //!< room for the obfuscated value
 };
@@ -265,7 +265,7 @@ Result<> KvStore::Write(const KvBatch& batch, bool sync)
     if (m_impl->write_failure) return *m_impl->write_failure;
     leveldb::WriteOptions options;
     options.sync = sync;
-    const leveldb::Status status = m_impl->db->Write(options, &batch.m_impl->batch);
+    const leveldb::Status status = m_impl->db->Write(options, &batch.Changes().batch);
     if (status.ok()) return {};
     m_impl->write_failure = ToError(status, Directory());
     return *m_impl->write_failure;

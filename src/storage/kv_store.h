@@ -29,9 +29,14 @@ struct KvOptions {
 
 class KvStore;
 
+// The types Impl are complete in kv_store.cpp alone: no other code can use the functions that take
+// or return one.
+
 /** Changes that are applied atomically. Values are obfuscated by Put. */
 class KvBatch {
 public:
+    struct Impl;
+
     explicit KvBatch(const KvStore& store);
     ~KvBatch();
     KvBatch(KvBatch&&) noexcept;
@@ -41,16 +46,18 @@ public:
     void Clear();
     /** Bytes of the batch as LevelDB counts them. */
     size_t ApproximateSize() const;
+    const Impl& Changes() const { return *m_impl; }
 
 private:
-    friend class KvStore;
-    struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
 
 /** Walks the keys in byte order, as they were when the iterator was made. */
 class KvIterator {
 public:
+    struct Impl;
+
+    explicit KvIterator(std::unique_ptr<Impl> impl);
     ~KvIterator();
     KvIterator(KvIterator&&) noexcept;
 
@@ -67,9 +74,6 @@ public:
     Result<> Status() const;
 
 private:
-    friend class KvStore;
-    struct Impl;
-    explicit KvIterator(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> m_impl;
 };
 
@@ -99,7 +103,6 @@ public:
     const Path& Directory() const;
 
 private:
-    friend class KvBatch;
     struct Impl;
     explicit KvStore(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> m_impl;

@@ -301,8 +301,8 @@ TipInfo ChainManager::Current() const
 // clang cannot follow that the guard keeps the lock which is taken here.
 CoinsGuard ChainManager::HoldCoins() const
 {
-    m_state.lock_shared();
-    return {m_state, *m_cache, *m_connected};
+    std::shared_lock lock(m_state);
+    return {std::move(lock), *m_cache, *m_connected};
 }
 
 bool ChainManager::IsInitialBlockDownload() const

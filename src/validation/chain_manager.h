@@ -111,16 +111,17 @@ using Pause = std::function<bool()>;
  *  coins are written. Making one waits for a block that is being connected, or for a write. */
 class CoinsGuard {
 public:
+    /** `lock`: of the state. Use ChainManager::HoldCoins(). */
+    CoinsGuard(std::shared_lock<SharedMutex> lock, const CoinsCache& cache, const HeaderNode& tip)
+        : m_lock(std::move(lock)), m_cache(cache), m_tip(tip)
+    {
+    }
+    CoinsGuard(const CoinsGuard&) = delete;
+
     const CoinsCache& Cache() const { return m_cache; }
     const HeaderNode& Tip() const { return m_tip; }
 
 private:
-    friend class ChainManager;
-    CoinsGuard(SharedMutex& state, const CoinsCache& cache, const HeaderNode& tip)
-        : m_lock(state, std::adopt_lock), m_cache(cache), m_tip(tip)
-    {
-    }
-
     const std::shared_lock<SharedMutex> m_lock;
     const CoinsCache& m_cache;
     const HeaderNode& m_tip;

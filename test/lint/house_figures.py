@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_NODE_LINES = 5_500  # target: 5,000
 MAX_METHODS = {"booster": 92, "net": 110}  # target: 40 in both
 MAX_METHODS_ELSEWHERE = 125  # target: 70
-MAX_FRIENDS = 9  # target: 0
+MAX_FRIENDS = 0
 MAX_SPREAD_OPTIONS = 99  # options that more than one file of src names; target: 60
 
 
@@ -86,7 +86,7 @@ def largest_classes():
 
 def friends():
     return [f"{path.relative_to(ROOT)}: {match[0]}" for path in (ROOT / "src").rglob("*.h")
-            for match in re.finditer(r"\bfriend\s+(class|struct)\s+\w+",
+            for match in re.finditer(r"\bfriend\s+(class\s+|struct\s+)?[\w:]+(<[\w:, ]*>)?\s*;",
                                      without_comments(path.read_text()))]
 
 

@@ -226,6 +226,13 @@ Bytes NetAddress::KeyBytes() const
     return {v1.begin(), v1.end()};
 }
 
+NetAddress NetAddress::FirstOfRange(size_t bits) const
+{
+    NetAddress out = *this;
+    for (size_t i = 0; i < Raw().size(); ++i) out.m_bytes[i] &= ByteOfMask(bits, i);
+    return out;
+}
+
 std::strong_ordering NetAddress::operator<=>(const NetAddress& other) const
 {
     if (const auto order = m_network <=> other.m_network; order != 0) return order;

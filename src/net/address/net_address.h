@@ -29,6 +29,13 @@ const char* AddressNetworkName(AddressNetwork network);
 /** Parses the names that -onlynet accepts, ignoring case. */
 std::optional<AddressNetwork> ParseAddressNetwork(std::string_view name);
 
+/** Byte number `index` of a mask of `bits` ones. */
+constexpr uint8_t ByteOfMask(size_t bits, size_t index)
+{
+    if (bits >= 8 * (index + 1)) return 0xff;
+    return bits <= 8 * index ? 0 : static_cast<uint8_t>(0xff << (8 - bits % 8));
+}
+
 class NetAddress {
 public:
     static constexpr size_t kLongest = 32;    //!< bytes of an address (Tor, I2P)
@@ -94,6 +101,8 @@ public:
     int ReachabilityFrom(const NetAddress& partner) const;
     /** IPv6 in fc00::/8 becomes a CJDNS address if CJDNS is reachable; others are unchanged. */
     NetAddress WithCjdns(bool cjdns_reachable) const;
+    /** The first address of the range that shares its first `bits` bits: the others are zero. */
+    NetAddress FirstOfRange(size_t bits) const;
 
     // Serialization, without port.
     /** 16 bytes for `addr`; zeros if it does not fit. */
@@ -108,7 +117,6 @@ public:
     bool operator==(const NetAddress& other) const { return (*this <=> other) == 0; }
 
 private:
-    friend class Subnet;
     static constexpr size_t SizeOf(AddressNetwork network)
     {
         switch (network) {

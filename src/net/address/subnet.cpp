@@ -24,12 +24,6 @@ std::optional<size_t> MaskBits(ByteSpan mask)
     return ones;
 }
 
-uint8_t ByteOfMask(size_t bits, size_t index)
-{
-    if (bits >= 8 * (index + 1)) return 0xff;
-    return bits <= 8 * index ? 0 : static_cast<uint8_t>(0xff << (8 - bits % 8));
-}
-
 } // namespace
 
 Subnet::Subnet(const NetAddress& address) : Subnet(address, 8 * address.Raw().size())
@@ -38,9 +32,8 @@ Subnet::Subnet(const NetAddress& address) : Subnet(address, 8 * address.Raw().si
 }
 
 Subnet::Subnet(const NetAddress& base, size_t bits)
-    : m_base(base), m_bits(static_cast<uint16_t>(bits))
+    : m_base(base.FirstOfRange(bits)), m_bits(static_cast<uint16_t>(bits))
 {
-    for (size_t i = 0; i < base.Raw().size(); ++i) m_base.m_bytes[i] &= ByteOfMask(bits, i);
 }
 
 std::optional<Subnet> Subnet::Parse(std::string_view text, bool cjdns_reachable)
