@@ -131,7 +131,7 @@ Result<> BoosterRun::FoldSurvey(BlockSurvey& survey, const ChainManagerOptions& 
     folding.fold_only = true;
     m_surveyed = true;
     const auto observer = ObserverOf({.terminal = *terminal, .place = PlacesIn(survey, *terminal)});
-    folding.observer = observer.get();
+    if (observer) folding.observers.push_back(observer.get());
     ReindexSupply supply(m_env, blocks, survey, *terminal);
     Plan({WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad},
          AmountsOf(survey, *terminal, options), options);
@@ -284,7 +284,7 @@ Result<Verdict> BoosterRun::FoldStored(const ChainManager& chain, const HeaderNo
 {
     const auto observer = ObserverOf({.terminal = terminal, .place = PlacesIn(chain)});
     BoosterOptions folding = options;
-    folding.observer = observer.get();
+    if (observer) folding.observers.push_back(observer.get());
     return RunEngine(std::make_unique<SyncEngine>(m_env, m_log, m_params, terminal, blocks,
                                                   *m_hints, std::move(folding)));
 }
@@ -407,7 +407,7 @@ Result<Verdict> BoosterRun::FoldFromPeers(ChainManager& chain, const HeaderNode&
                                       .missing = CountMissing(chain, terminal),
                                       .usual_bytes = UsualBlockBytes(chain)});
     BoosterOptions folding = options;
-    folding.observer = observer.get();
+    if (observer) folding.observers.push_back(observer.get());
     if (observer) supply.Prefer(std::max(terminal.height - kMinBlocksToKeep + 1, 1));
     {
         const Lock lock(m_mutex);

@@ -1,5 +1,6 @@
 // FoldObserver: sees the blocks that are folded, already checked and hashed. Owned by the code that
-// starts the sync; it outlives the sync. No failure of an observer fails the fold.
+// starts the sync; it outlives the sync. A fold may have several, which do not know each other. No
+// failure of an observer fails the fold.
 #pragma once
 
 #include "primitives/block.h"

@@ -34,20 +34,23 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
                    m_supply.BlocksToFold(), m_job.terminal.height, options.threads, mode);
     std::atomic<uint32_t> next_run = committer.State().NextRunNumber();
     const FoldContext context = MakeFoldContext(m_job, committer, next_run, options.memory_bytes,
-                                                FindObserver(folded));
+                                                BeginObservers(folded));
     auto failure = options.background
                        ? RunWorkers(context)
                        : FoldWorker(context, 0, m_progress.Worker(0)).Run(*m_sources[0]);
-    if (context.observer) context.observer->End();
+    for (FoldObserver* observer : context.observers) observer->End();
     return failure;
 }
 
-/** Null: there is no observer, or the fold will not see all blocks, or not hash them. */
-FoldObserver* FoldPhase::FindObserver(const HeightSet& folded) const
+/** The observers of this fold; none if it will not see all blocks, or not hash them. */
+std::vector<FoldObserver*> FoldPhase::BeginObservers(const HeightSet& folded) const
 {
-    FoldObserver* const observer = m_job.options.observer;
-    if (!observer || folded.Count() > 0 || m_job.first) return nullptr;
-    return observer->Begin(m_job.options.threads) ? observer : nullptr;
+    std::vector<FoldObserver*> interested;
+    if (folded.Count() > 0 || m_job.first) return interested;
+    for (FoldObserver* observer : m_job.options.observers) {
+        if (observer->Begin(m_job.options.threads)) interested.push_back(observer);
+    }
+    return interested;
 }
 
 std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)

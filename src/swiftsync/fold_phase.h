@@ -27,7 +27,7 @@ public:
 
 private:
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
-    FoldObserver* FindObserver(const HeightSet& folded) const;
+    std::vector<FoldObserver*> BeginObservers(const HeightSet& folded) const;
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
     void Work(const FoldContext& context, size_t number);
 

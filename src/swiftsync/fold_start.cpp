@@ -63,7 +63,7 @@ Committer MakeCommitter(const SyncJob& job, Checkpoint start, std::atomic<uint64
 
 FoldContext MakeFoldContext(const SyncJob& job, Committer& committer,
                             std::atomic<uint32_t>& next_run, size_t memory_bytes,
-                            FoldObserver* observer)
+                            std::vector<FoldObserver*> observers)
 {
     return {
         .env = job.env,
@@ -78,7 +78,7 @@ FoldContext MakeFoldContext(const SyncJob& job, Committer& committer,
         .buffer_bytes = std::max(kMinBufferBytes, memory_bytes / job.options.threads),
         .committer = committer,
         .next_run = next_run,
-        .observer = observer,
+        .observers = std::move(observers),
         .stop = job.stop,
     };
 }

@@ -18,6 +18,6 @@ Committer MakeCommitter(const SyncJob& job, Checkpoint start, std::atomic<uint64
 /** `memory_bytes`: for the coins of all workers. All arguments must outlive it. */
 FoldContext MakeFoldContext(const SyncJob& job, Committer& committer,
                             std::atomic<uint32_t>& next_run, size_t memory_bytes,
-                            FoldObserver* observer);
+                            std::vector<FoldObserver*> observers);
 
 } // namespace ibd

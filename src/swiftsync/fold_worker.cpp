@@ -128,7 +128,7 @@ std::optional<FoldFailure> FoldWorker::FoldChecked(const HeaderNode& node, size_
     if (const Result<> kept = Account(height, block.Txs().front(), block_bytes); !kept) {
         return NotTaken(kept.GetError());
     }
-    if (m_context.observer) m_context.observer->Folded(m_number, block, height);
+    for (FoldObserver* observer : m_context.observers) observer->Folded(m_number, block, height);
     return std::nullopt;
 }
 

@@ -40,7 +40,7 @@ struct FoldContext {
     const size_t buffer_bytes;    //!< for each worker's coins
     Committer& committer;
     std::atomic<uint32_t>& next_run;
-    FoldObserver* const observer;  //!< may be null
+    const std::vector<FoldObserver*> observers; //!< those that Begin() has interested
     const std::atomic<bool>& stop; //!< request to end early; finished work is kept
 };
 

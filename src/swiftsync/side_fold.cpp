@@ -26,7 +26,7 @@ SideFold::SideFold(std::unique_ptr<SyncJob> job, std::unique_ptr<FileLock> lock,
     : m_job(std::move(job)), m_lock(std::move(lock)), m_taken(start.terminal_height + size_t{1}),
       m_next_run(start.NextRunNumber()),
       m_committer(MakeCommitter(*m_job, std::move(start), m_disk_bytes)),
-      m_context(MakeFoldContext(*m_job, m_committer, m_next_run, memory_bytes, nullptr)),
+      m_context(MakeFoldContext(*m_job, m_committer, m_next_run, memory_bytes, {})),
       m_counters(m_job->options.threads)
 {
     const HeightSet& folded = m_committer.State().folded;

@@ -50,8 +50,8 @@ struct BoosterOptions {
     ProgressTargets progress = {};
     /** False: all work on the calling thread, in file order, so that a test is deterministic. */
     bool background = true;
-    /** Sees the blocks if one sync folds all of them without a FirstPass; may be null. */
-    FoldObserver* observer = nullptr;
+    /** See the blocks, in this order, if one sync folds all of them without a FirstPass. */
+    std::vector<FoldObserver*> observers = {};
 };
 
 enum class VerdictKind {

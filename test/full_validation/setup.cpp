@@ -238,7 +238,7 @@ std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
         options.full_validation = false;
         options.threads = undo.join.threads;
         options.background = undo.join.background;
-        options.observer = &search;
+        options.observers = {&search};
     };
     CHECK(Must(Full({}, nullptr, fold)).kind == VerdictKind::kAccepted);
     Reset();

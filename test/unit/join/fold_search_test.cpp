@@ -55,7 +55,7 @@ public:
     {
         found.reset();
         FoldSearch search = Search(env, memory, options.threads);
-        options.observer = &search;
+        options.observers = {&search};
         return m_setup.Setup().Sync(env, options);
     }
     void MustFold(Env& env, BoosterOptions options, size_t memory = kEnough)
