@@ -104,7 +104,7 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
                                                   : "Block not available (not fully downloaded)"};
     }
     auto data = std::make_unique<BlockData>();
-    auto raw = ReadBlock(blocks, block);
+    auto raw = BlockArchive(blocks).Block(block);
     if (!raw.Ok()) {
         throw RpcError{RpcCode::kMisc, "Block not found on disk: " + raw.Message()};
     }
@@ -118,7 +118,7 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
     }
     if (required && block.undo.IsNull()) throw RpcError{RpcCode::kMisc, "Undo data not available"};
     if (use == UndoUse::kNone || block.undo.IsNull()) return data;
-    auto undo = ReadUndo(blocks, block);
+    auto undo = BlockArchive(blocks).Undo(block);
     if (!undo.Ok()) {
         if (required) throw RpcError{RpcCode::kMisc, kUndoUnreadable};
         throw RpcError{RpcCode::kInternalError, kUndoExpected};

@@ -32,29 +32,6 @@ Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const St
 
 } // namespace
 
-StoredBlock::StoredBlock(const HeaderNode& node)
-    : hash(node.hash), prev_hash(node.PrevHash()), height(node.height), seen(node.tx_count > 0)
-{
-    if (node.HasData()) data = {node.file, node.data_pos};
-    if (node.HasUndo()) undo = {node.file, node.undo_pos};
-}
-
-Result<Bytes> ReadBlock(const BlockStore& blocks, const StoredBlock& block)
-{
-    if (block.data.IsNull()) {
-        return BadData("block {} at height {} is not stored", block.hash.ToHex(), block.height);
-    }
-    return blocks.ReadBlock(block.data, &block.hash);
-}
-
-Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block)
-{
-    if (block.undo.IsNull()) {
-        return BadData("block {} at height {} has no undo data", block.hash.ToHex(), block.height);
-    }
-    return blocks.ReadBlockUndo(block.undo, block.prev_hash);
-}
-
 Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,
                                                const ConsensusParams& params)
 {
@@ -71,7 +48,7 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
             auto item = std::make_shared<Result<std::unique_ptr<LoadedBlock>>>(
                 LoadBlock(blocks, block, params));
             if (item->Ok() && !block.undo.IsNull()) {
-                const Result<> undo = blocks.CheckUndo(block.undo, block.prev_hash);
+                const Result<> undo = BlockArchive(blocks).CheckUndo(block);
                 (**item)->undo_intact = undo.Ok();
                 if (!undo && undo.GetError().kind == Error::Kind::kSystem) *item = undo.GetError();
             }

@@ -2,32 +2,16 @@
 // caller connects the current one. Bounded by kReadAheadBytes. Owned by one caller.
 #pragma once
 
-#include "chain/header_tree.h"
-#include "storage/block_store.h"
-#include "storage/undo.h"
+#include "consensus/params.h"
+#include "consensus/rule_result.h"
+#include "primitives/block.h"
+#include "storage/block_archive.h"
 #include "util/threads.h"
 
 #include <atomic>
 #include <memory>
 
 namespace ibd {
-
-/** The places of a block and its undo data, and the data to check them: a copy made under the
- *  headers lock, for reading without it. */
-struct StoredBlock {
-    explicit StoredBlock(const HeaderNode& node);
-
-    BlockHash hash;
-    BlockHash prev_hash;
-    int32_t height = 0;
-    bool seen = false; //!< the block was stored once; if it is not now, it was pruned
-    FilePos data;      //!< null: not stored
-    FilePos undo;      //!< null: no undo data
-};
-
-/** Read a block or its undo data from disk. Errors name the block. */
-Result<Bytes> ReadBlock(const BlockStore& blocks, const StoredBlock& block);
-Result<BlockUndo> ReadUndo(const BlockStore& blocks, const StoredBlock& block);
 
 /** A block in memory, ready to connect. */
 struct LoadedBlock {

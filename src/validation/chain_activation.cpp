@@ -355,7 +355,7 @@ Result<> ChainManager::DisconnectTip()
     HeaderNode& node = *m_connected;
     const StoredBlock stored = Where(node);
     IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, stored, m_params.consensus));
-    Result<BlockUndo> undo = ibd::ReadUndo(m_stores.blocks, stored);
+    Result<BlockUndo> undo = BlockArchive(m_stores.blocks).Undo(stored);
     if (!undo) {
         Error error = undo.GetError();
         const bool damaged = error.kind == Error::Kind::kBadData;

@@ -131,7 +131,7 @@ Result<> ChainManager::ReplayInterruptedWrite(const std::vector<BlockHash>& head
                            "height {} has no undo data; restart with {}",
                            from->hash.ToHex(), from->height, RebuildOption());
         }
-        IBD_ASSIGN_OR_RETURN(BlockUndo undo, ibd::ReadUndo(m_stores.blocks, stored));
+        IBD_ASSIGN_OR_RETURN(BlockUndo undo, BlockArchive(m_stores.blocks).Undo(stored));
         IBD_RETURN_IF_ERROR(
             DisconnectBlock(block->view, *from, m_params, std::move(undo), *m_cache));
     }

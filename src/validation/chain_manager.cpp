@@ -345,12 +345,12 @@ StoredBlock ChainManager::Where(const HeaderNode& node) const
 
 Result<Bytes> ChainManager::ReadBlock(const HeaderNode& node) const
 {
-    return ibd::ReadBlock(m_stores.blocks, Where(node));
+    return BlockArchive(m_stores.blocks).Block(Where(node));
 }
 
 Result<BlockUndo> ChainManager::ReadUndo(const HeaderNode& node) const
 {
-    return ibd::ReadUndo(m_stores.blocks, Where(node));
+    return BlockArchive(m_stores.blocks).Undo(Where(node));
 }
 
 } // namespace ibd

@@ -13,7 +13,7 @@ Result<bool> ChainManager::HasUsableUndo(HeaderNode& node)
 {
     const StoredBlock stored = Where(node);
     if (stored.data.IsNull() || stored.undo.IsNull()) return false;
-    const Result<> sound = m_stores.blocks.CheckUndo(stored.undo, stored.prev_hash);
+    const Result<> sound = BlockArchive(m_stores.blocks).CheckUndo(stored);
     if (sound) return true;
     if (sound.GetError().kind == Error::Kind::kSystem) return sound.GetError();
     IBD_RETURN_IF_ERROR(ForgetUndo(node, sound.Message()));

@@ -26,7 +26,7 @@ Result<> CoinsWalk::UndoDownTo(const ChainManager& chain, const HeaderNode& targ
         const StoredBlock stored = chain.Where(*node);
         IBD_ASSIGN_OR_RETURN(auto block,
                              LoadBlock(chain.Blocks(), stored, chain.Params().consensus));
-        IBD_ASSIGN_OR_RETURN(BlockUndo undo, ReadUndo(chain.Blocks(), stored));
+        IBD_ASSIGN_OR_RETURN(BlockUndo undo, BlockArchive(chain.Blocks()).Undo(stored));
         IBD_RETURN_IF_ERROR(
             DisconnectBlock(block->view, *node, chain.Params(), std::move(undo), overlay));
     }

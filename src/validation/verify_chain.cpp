@@ -97,7 +97,7 @@ Result<Verification> Verifier::CheckOne(const HeaderNode& node)
         if (m_undo) StopUndoing(node, "no undo data");
         return m_found;
     }
-    auto undo = ReadUndo(m_chain.Blocks(), stored);
+    auto undo = BlockArchive(m_chain.Blocks()).Undo(stored);
     if (!undo) return Judge(undo);
     const size_t memory = m_overlay.MemoryUsage() + m_coins.Cache().MemoryUsage();
     if (m_undo && memory > m_chain.Options().cache_bytes) {
