@@ -6,7 +6,7 @@
 #include "booster/booster_run.h"
 #include "booster/leftovers.h"
 #include "booster/undo_run.h"
-#include "node/events.h"
+#include "node/chain_events.h"
 #include "node/options.h"
 #include "storage/data_dir.h"
 #include "validation/chain_stack.h"
@@ -23,7 +23,7 @@ struct ChainStartParts {
     const NodeOptions& options;
     ScriptThreads& scripts;
     VerificationCaches& caches; //!< also used by `scripts`
-    Events& events;
+    ChainEvents& events;
     BoosterRun& booster;
     UndoRun& undo;
     const std::atomic<bool>& interrupt;

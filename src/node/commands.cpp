@@ -26,12 +26,20 @@ std::string WithValue(std::string line, const std::string& value)
 
 void Commands::Take(const Event& event)
 {
-    if (const auto* tip = std::get_if<TipEvent>(&event); tip && !tip->downloading) {
-        StartDetached(m_lines.block_notify, tip->tip.hash.ToHex());
-    }
-    if (const auto* warning = std::get_if<WarningEvent>(&event)) {
+    if (const auto* change = std::get_if<TipChanged>(&event)) TakeTip(*change);
+    if (const auto* warning = std::get_if<WarningRaised>(&event)) {
         StartDetached(m_lines.alert_notify, Quoted(warning->text));
     }
+}
+
+void Commands::Missed(const MissedEvents& missed)
+{
+    if (missed.tip) TakeTip(*missed.tip);
+}
+
+void Commands::TakeTip(const TipChanged& change)
+{
+    if (!change.downloading) StartDetached(m_lines.block_notify, change.tip.hash.ToHex());
 }
 
 void Commands::StartDetached(const std::string& command, const std::string& value)

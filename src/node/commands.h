@@ -1,9 +1,10 @@
 // Commands: the user's commands for events (-blocknotify, -alertnotify, -startupnotify), started
 // without waiting; and those that the node waits for (-shutdownnotify). A consumer of Events, on
-// its thread. A failing command is logged when it ends.
+// a thread of its own. A failing command is logged when it ends.
 #pragma once
 
-#include "node/events.h"
+#include "events/events.h"
+#include "util/log.h"
 
 #include <map>
 
@@ -23,6 +24,8 @@ public:
 
     /** Handles a new tip, except during initial download, and a new warning. */
     void Take(const Event& event) override;
+    /** Starts the command for the last of the missed tips. */
+    void Missed(const MissedEvents& missed) override;
     /** Starts a command without waiting for it; does nothing if it is empty. */
     void StartDetached(const std::string& command, const std::string& value = {});
     /** Runs commands in parallel and waits for all. */
@@ -32,6 +35,7 @@ public:
     void CollectEnded();
 
 private:
+    void TakeTip(const TipChanged& change);
     /** Returns the pid, or -1 after logging that it could not be started. */
     pid_t Start(const std::string& line);
     void LogFailure(const std::string& line, int status) const;

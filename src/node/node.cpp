@@ -52,7 +52,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
            .options = m_options,
            .scripts = m_scripts,
            .caches = m_caches,
-           .events = m_events,
+           .events = m_chain_events,
            .booster = m_booster,
            .undo = m_undo,
            .interrupt = m_interrupt,
@@ -89,16 +89,27 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                                                                    [this] { return CountPeers(); }}
 {
     m_scripts.SetCaches(&m_caches);
-    m_events.SetFirst(m_pool_feed);
-    m_events.AddConsumer(m_waiter_feed);
-    m_events.AddConsumer(m_commands);
-    m_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
+    m_chain_events.SetFirst(m_pool_feed);
+    AddEventConsumers();
+    m_chain_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
     m_booster.OnOwnHints(
         [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
     m_booster.ExpectStopAt(m_options.stop_at_height);
     const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
     m_chain_context.deprecated_warnings =
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
+}
+
+// None of them can hold up the chain: a slow start of a command delays further commands only.
+void Node::AddEventConsumers()
+{
+    const EventKinds tips = EventKinds::Of<TipChanged>();
+    // Waiters look at the current tip, so a queued event stands for all later ones.
+    m_events.AddConsumer(m_waiter_feed,
+                         {.kinds = tips, .when_full = WhenFull::kDrop, .capacity = 1});
+    m_events.AddConsumer(m_commands, {.kinds = tips}, "notify");
+    // There are few kinds of warnings, so that this queue cannot fill while tips are missed.
+    m_events.AddConsumer(m_commands, {.kinds = EventKinds::Of<WarningRaised>()}, "notify");
 }
 
 Node::~Node() = default;
@@ -220,8 +231,8 @@ void Node::MakeNetwork(uint64_t files)
                          .hints = m_options.serve_hints ? &m_library : nullptr},
         std::move(options));
     m_open_network = m_network.get();
-    m_events.AddConsumer(*m_network);
-    m_events.OnChecked([this](const BlockHash& hash, const RuleResult& verdict) {
+    m_events.AddConsumer(*m_network, {.kinds = EventKinds::Of<TipChanged>()});
+    m_chain_events.OnChecked([this](const BlockHash& hash, const RuleResult& verdict) {
         m_network->Checked(hash, verdict);
     });
 }

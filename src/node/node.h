@@ -28,7 +28,7 @@ public:
     explicit WaiterFeed(TipWaiters& waiters) : m_waiters(waiters) {}
     void Take(const Event& event) override
     {
-        if (std::holds_alternative<TipEvent>(event)) m_waiters.Notify();
+        if (std::holds_alternative<TipChanged>(event)) m_waiters.Notify();
     }
 
 private:
@@ -54,6 +54,7 @@ public:
     bool AsksForReindex() const { return m_chain_start.AsksForReindex(); }
 
 private:
+    void AddEventConsumers();
     Result<> StartRpc();
     std::optional<BoosterProgress> BoosterStatus() const;
     ProgressTargets ProgressOnTerminal() { return {&m_log.ProgressLine(), &m_overall}; }
@@ -112,7 +113,8 @@ private:
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
     std::optional<ThreadLines> m_scheduler; //!< named as Core's thread of events
-    Events m_events{m_warnings};
+    Events m_events;
+    ChainEvents m_chain_events{m_events, m_warnings};
     HintsLibrary m_library;
     mutable Mutex m_fetch_mutex;
     std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);

@@ -114,9 +114,18 @@ void NodeNetwork::Checked(const BlockHash& hash, const RuleResult& verdict)
 // An announced tip may have been left meanwhile: only the last one counts.
 void NodeNetwork::Take(const Event& event)
 {
-    const auto* const change = std::get_if<TipEvent>(&event);
-    if (!change || !m_chain) return;
-    const HeaderNode* const tip = m_view.Find(change->tip.hash);
+    if (const auto* const change = std::get_if<TipChanged>(&event)) TellPeers(*change);
+}
+
+void NodeNetwork::Missed(const MissedEvents& missed)
+{
+    if (missed.tip) TellPeers(*missed.tip);
+}
+
+void NodeNetwork::TellPeers(const TipChanged& change)
+{
+    if (!m_chain) return;
+    const HeaderNode* const tip = m_view.Find(change.tip.hash);
     m_peers->TipChanged(*tip, *LastCommonAncestor(tip, m_last_tip));
     m_last_tip = tip;
 }

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "booster/block_fetcher.h"
+#include "events/events.h"
 #include "net/network.h"
 #include "node/chain_for_peers.h"
-#include "node/events.h"
 #include "node/tip_download.h"
 
 namespace ibd {
@@ -60,11 +60,13 @@ public:
     HeadersTold AskForLastHeaders() override;
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
-    /** Informs peers of a new tip; on the events' thread. */
+    /** Inform peers of a new tip, or of the last one that was missed; on the events' thread. */
     void Take(const Event& event) override;
+    void Missed(const MissedEvents& missed) override;
 
 private:
     int64_t Now() const;
+    void TellPeers(const TipChanged& change);
     void SaveBans(const std::map<Subnet, BanEntry>& bans);
 
     const NodeNetworkParts m_parts;

@@ -24,7 +24,7 @@ PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
      ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "jsonrpc/",
-      "booster/block_prefetch.", "node/events.", "booster/undo_run.", "node/bitcoind_main."),
+      "booster/block_prefetch.", "events/", "booster/undo_run.", "node/bitcoind_main."),
      "a thread"),
 ]
 

@@ -1,7 +1,6 @@
-// Events: values reach every consumer in order on one thread, and the chain does not wait for them
-// until too many are queued.
+// ChainEvents: the chain's changes as values, in order, while the chain goes on. Commands.
+#include "node/chain_events.h"
 #include "node/commands.h"
-#include "node/events.h"
 
 #include "support/must.h"
 #include "support/temp_dir.h"
@@ -16,6 +15,27 @@ namespace ibd::test {
 
 namespace {
 
+/** Follows the coins by the events of blocks. */
+struct FollowedBlocks {
+    void Connect(const BlockConnected& block)
+    {
+        right = right && block.height == static_cast<int32_t>(chain.size()) &&
+                (chain.empty() || block.prev_hash == chain.back());
+        chain.push_back(block.hash);
+    }
+    void Disconnect(const BlockDisconnected& block)
+    {
+        right = right && chain.size() > 1 && block.hash == chain.back() &&
+                block.prev_hash == chain[chain.size() - 2];
+        chain.pop_back();
+        ++disconnected;
+    }
+
+    std::vector<BlockHash> chain;
+    bool right = true; //!< each event fitted the ones before it
+    int disconnected = 0;
+};
+
 /** Records the events; blocks at the first one until released. */
 class Recorder final : public EventConsumer {
 public:
@@ -25,15 +45,20 @@ public:
             m_reached.set_value();
             m_go.get_future().wait();
         }
-        if (const auto* tip = std::get_if<TipEvent>(&event)) {
+        if (const auto* tip = std::get_if<TipChanged>(&event)) {
             seen.push_back(std::to_string(tip->tip.height) + (tip->downloading ? "d" : ""));
         }
-        if (const auto* warning = std::get_if<WarningEvent>(&event)) seen.push_back(warning->text);
+        if (const auto* warning = std::get_if<WarningRaised>(&event)) {
+            seen.push_back(warning->text);
+        }
+        if (const auto* block = std::get_if<BlockConnected>(&event)) blocks.Connect(*block);
+        if (const auto* block = std::get_if<BlockDisconnected>(&event)) blocks.Disconnect(*block);
     }
     void WaitUntilReached() { m_reached.get_future().wait(); }
     void Go() { m_go.set_value(); }
 
     std::vector<std::string> seen;
+    FollowedBlocks blocks;
 
 private:
     std::promise<void> m_reached, m_go;
@@ -57,27 +82,55 @@ TEST_CASE("the chain goes on while a consumer is stuck, which then gets all in o
     Engine engine(params, dir.Get() / "data", options);
     NodeWarnings warnings;
     Recorder slow;
-    Events events(warnings);
+    Events events;
+    ChainEvents observer(events, warnings);
     std::vector<int> at_once;
-    events.AddConsumer(slow);
-    events.OnTip([&](const HeaderNode& tip) { at_once.push_back(tip.height); });
-    events.Follow(*engine.chain);
+    events.AddConsumer(slow, {.kinds = EventKinds::Of<TipChanged, WarningRaised>()});
+    observer.OnTip([&](const HeaderNode& tip) { at_once.push_back(tip.height); });
+    observer.Follow(*engine.chain);
     events.Start();
     engine.Start();
     slow.WaitUntilReached();
     for (const KitBlock& block : kit.MakeChain(kit.Genesis(), 5)) engine.Process(block.raw);
-    events.WarningSet(NodeWarning::kInvalidChain, "text");
-    events.WarningSet(NodeWarning::kInvalidChain, "not new");
+    observer.WarningSet(NodeWarning::kInvalidChain, "text");
+    observer.WarningSet(NodeWarning::kInvalidChain, "not new");
     CHECK(warnings.Messages() == std::vector<std::string>{"text"}); // to be seen at once
     CHECK(at_once == std::vector<int>{0, 1, 2, 3, 4, 5});
     CHECK(slow.seen.empty());
     slow.Go();
     events.Drain();
     CHECK(slow.seen == std::vector<std::string>{"0", "1", "2", "3", "4", "5", "text"});
-    events.WarningCleared(NodeWarning::kInvalidChain);
+    observer.WarningCleared(NodeWarning::kInvalidChain);
     CHECK(warnings.Messages().empty());
     events.Stop();
     events.Drain(); // returns although the thread has ended
+}
+
+TEST_CASE("the events of blocks follow the coins through a reorganisation")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    NodeWarnings warnings;
+    Events events;
+    ChainEvents observer(events, warnings);
+    Recorder follower;
+    follower.Go();
+    events.AddConsumer(follower, {EventKinds::Of<BlockConnected, BlockDisconnected, TipChanged>(),
+                                  WhenFull::kBlock, 2});
+    observer.Follow(*engine.chain);
+    events.Start();
+    engine.Start();
+    const std::vector<KitBlock> first = kit.MakeChain(kit.Genesis(), 4);
+    for (const KitBlock& block : first) engine.Process(block.raw);
+    for (const KitBlock& block : kit.MakeChain(first[1], 5, 1)) engine.Process(block.raw);
+    events.Drain();
+    CHECK(follower.blocks.right);
+    CHECK(follower.blocks.disconnected == 2);
+    REQUIRE(follower.blocks.chain.size() == 8);
+    CHECK(follower.blocks.chain.back() == engine.chain->Current().hash);
+    CHECK(events.Dropped(follower) == 0);
 }
 
 TEST_CASE("commands are started in order with what they are about")
@@ -93,10 +146,13 @@ TEST_CASE("commands are started in order with what they are about")
                                   (dir.Get() / "go").string()},
                       *log);
     BlockHash hash;
-    commands.Take(TipEvent{{hash, 1}, true}); // no news during the initial download
-    commands.Take(TipEvent{{hash, 2}, false});
+    commands.Take(TipChanged{{hash, 1}, true}); // no news during the initial download
+    MissedEvents missed;
+    commands.Missed(missed); // no tip among them
+    missed.tip = TipChanged{{hash, 2}, false};
+    commands.Missed(missed); // the command is started for the last one
     CHECK(!std::filesystem::exists(out)); // it was not waited for
-    commands.Take(WarningEvent{NodeWarning::kInvalidChain, "it's; $(wrong)"});
+    commands.Take(WarningRaised{NodeWarning::kInvalidChain, "it's; $(wrong)"});
     while (!std::filesystem::exists(dir.Get() / "done")) std::this_thread::yield();
     CHECK(ReadAll(out) == hash.ToHex() + " " + hash.ToHex() + "\n");
     CHECK(ReadAll(dir.Get() / "alert") == "its; (wrong)\n");

@@ -1,0 +1,82 @@
+// Event: a change of the chain, or a warning, as a value. Consumers that need a block's bytes read
+// them from the archive (storage/block_archive.h).
+#pragma once
+
+#include "chain/chain_reader.h"
+#include "util/warnings.h"
+
+#include <string>
+#include <variant>
+
+namespace ibd {
+
+/** The coins are at this block now, one above its parent. In a reorganisation the visible tip may
+ *  follow later (TipChanged). */
+struct BlockConnected {
+    BlockHash hash;
+    BlockHash prev_hash;
+    int32_t height = 0;
+
+    bool operator==(const BlockConnected&) const = default;
+};
+
+/** The coins are at the parent of this block now. */
+struct BlockDisconnected {
+    BlockHash hash;
+    BlockHash prev_hash;
+    int32_t height = 0;
+
+    bool operator==(const BlockDisconnected&) const = default;
+};
+
+/** There is a new visible tip. */
+struct TipChanged {
+    TipInfo tip;
+    bool downloading = false; //!< during the initial download
+
+    bool operator==(const TipChanged&) const = default;
+};
+
+/** A new warning; `text` is for the user. */
+struct WarningRaised {
+    NodeWarning kind;
+    std::string text;
+
+    bool operator==(const WarningRaised&) const = default;
+};
+
+using Event = std::variant<BlockConnected, BlockDisconnected, TipChanged, WarningRaised>;
+
+/** An event with its number in the order of publication, from 1. */
+struct NumberedEvent {
+    uint64_t number = 0;
+    Event event;
+};
+
+/** A set of kinds of events. */
+class EventKinds {
+public:
+    template <typename... Kinds>
+    static constexpr EventKinds Of()
+    {
+        EventKinds kinds;
+        ((kinds.m_bits |= 1U << Number<Kinds>()), ...);
+        return kinds;
+    }
+    bool Has(const Event& event) const { return (m_bits >> event.index() & 1U) != 0; }
+
+private:
+    template <typename Kind, size_t N = 0>
+    static constexpr size_t Number()
+    {
+        if constexpr (std::is_same_v<Kind, std::variant_alternative_t<N, Event>>) {
+            return N;
+        } else {
+            return Number<Kind, N + 1>();
+        }
+    }
+
+    uint32_t m_bits = 0;
+};
+
+} // namespace ibd

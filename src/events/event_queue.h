@@ -1,0 +1,66 @@
+// EventQueue: the events that wait for one consumer, with a bound and a policy for what exceeds it.
+// Owned by Events and under its lock. Memory: `capacity` events, each with a note of missed ones.
+#pragma once
+
+#include "events/event.h"
+
+#include <deque>
+#include <optional>
+
+namespace ibd {
+
+/** What happens to a new event while the queue is full. */
+enum class WhenFull {
+    kBlock,  //!< the publisher waits, and with it the chain; nothing is lost
+    kDrop,   //!< it is dropped and counted
+    kResync, //!< it is dropped, and the consumer learns in order which ones it missed
+};
+
+struct Subscription {
+    EventKinds kinds; //!< others do not enter the queue
+    WhenFull when_full = WhenFull::kResync;
+    size_t capacity = 1024; //!< events; at least 1
+};
+
+/** Events of the subscribed kinds that were dropped one after the other. */
+struct MissedEvents {
+    uint64_t first = 0; //!< number of the first one
+    uint64_t last = 0;  //!< number of the last one; other kinds may lie between
+    uint64_t count = 0;
+    std::optional<TipChanged> tip; //!< the last one among them
+};
+
+class EventQueue {
+public:
+    using Entry = std::variant<NumberedEvent, MissedEvents>;
+
+    explicit EventQueue(const Subscription& subscription);
+
+    bool Wants(const Event& event) const { return m_subscription.kinds.Has(event); }
+    /** Whether Push() must wait: the queue is full, and its policy is kBlock. */
+    bool Blocks() const { return IsFull() && m_subscription.when_full == WhenFull::kBlock; }
+    /** Adds a wanted event, with a higher number than all before; not while Blocks(). */
+    void Push(const NumberedEvent& event);
+
+    bool Empty() const { return m_entries.empty(); }
+    /** The number of the first entry, which must exist. */
+    uint64_t FirstNumber() const;
+    /** Takes the first entry, which must exist. */
+    Entry Pop();
+
+    /** Events dropped so far, including those that the consumer learned of. */
+    uint64_t Dropped() const { return m_dropped; }
+    WhenFull Policy() const { return m_subscription.when_full; }
+
+private:
+    bool IsFull() const { return m_events >= m_subscription.capacity; }
+    void Miss(const NumberedEvent& event);
+
+    const Subscription m_subscription;
+    std::deque<Entry> m_entries;
+    size_t m_events = 0; //!< entries that are events; each note of missed ones follows one
+    uint64_t m_last = 0; //!< number of the last event that was pushed
+    uint64_t m_dropped = 0;
+};
+
+} // namespace ibd

@@ -1,0 +1,134 @@
+// See events.h.
+#include "events/events.h"
+
+#include "util/check.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+void Deliver(EventConsumer& consumer, const EventQueue::Entry& entry)
+{
+    if (const auto* event = std::get_if<NumberedEvent>(&entry)) {
+        consumer.Take(event->event);
+    } else {
+        consumer.Missed(std::get<MissedEvents>(entry));
+    }
+}
+
+} // namespace
+
+void Events::AddConsumer(EventConsumer& consumer, const Subscription& subscription,
+                         const std::string& thread)
+{
+    const Lock lock(m_mutex);
+    CHECK(m_published == 0);
+    m_lanes.push_back(std::make_unique<Lane>(consumer, subscription, thread));
+}
+
+void Events::Start()
+{
+    std::set<std::string> names;
+    {
+        const Lock lock(m_mutex);
+        for (const auto& lane : m_lanes) names.insert(lane->thread);
+    }
+    for (const std::string& name : names) {
+        m_threads.emplace_back(name, [this, name] { Work(name); });
+    }
+}
+
+void Events::Work(const std::string& thread)
+{
+    while (true) {
+        Lane* lane = nullptr;
+        EventQueue::Entry entry;
+        {
+            const Lock lock(m_mutex);
+            while (!(lane = Next(thread)) && !m_stopped) m_changed.wait(m_mutex);
+            if (!lane) return;
+            lane->handling = lane->queue.FirstNumber();
+            entry = lane->queue.Pop();
+            m_changed.notify_all(); // there is room
+        }
+        Deliver(lane->consumer, entry);
+        const Lock lock(m_mutex);
+        lane->handling = 0;
+        m_changed.notify_all(); // for Drain()
+    }
+}
+
+/** The thread's consumer of the oldest event; null: none has any. */
+Events::Lane* Events::Next(const std::string& thread)
+{
+    Lane* next = nullptr;
+    for (const auto& lane : m_lanes) {
+        if (lane->thread != thread || lane->queue.Empty()) continue;
+        if (!next || lane->queue.FirstNumber() < next->queue.FirstNumber()) next = lane.get();
+    }
+    return next;
+}
+
+void Events::Publish(Event event)
+{
+    const Lock publishing(m_publishing);
+    const Lock lock(m_mutex);
+    if (m_stopped) return;
+    const NumberedEvent numbered{++m_published, std::move(event)};
+    std::vector<Lane*> full;
+    for (const auto& lane : m_lanes) {
+        if (!lane->queue.Wants(numbered.event)) continue;
+        lane->queue.Blocks() ? full.push_back(lane.get()) : lane->queue.Push(numbered);
+    }
+    m_changed.notify_all();
+    for (Lane* lane : full) {
+        while (lane->queue.Blocks() && !m_stopped) m_changed.wait(m_mutex);
+        if (m_stopped) return;
+        lane->queue.Push(numbered);
+        m_changed.notify_all();
+    }
+}
+
+/** Whether no consumer has an event up to `number` before it. */
+bool Events::IsDone(uint64_t number) const
+{
+    return std::ranges::all_of(m_lanes, [&](const auto& lane) {
+        const bool busy = lane->handling != 0 && lane->handling <= number;
+        return !busy && (lane->queue.Empty() || lane->queue.FirstNumber() > number);
+    });
+}
+
+void Events::Drain()
+{
+    {
+        const Lock publishing(m_publishing); // an event that waits for room counts
+    }
+    const Lock lock(m_mutex);
+    const uint64_t last = m_published;
+    while (!IsDone(last) && !m_stopped) m_changed.wait(m_mutex);
+}
+
+void Events::Stop()
+{
+    {
+        const Lock lock(m_mutex);
+        m_stopped = true;
+        m_changed.notify_all();
+    }
+    for (NamedThread& thread : m_threads) thread.Join();
+}
+
+uint64_t Events::Dropped(const EventConsumer& consumer) const
+{
+    const Lock lock(m_mutex);
+    uint64_t dropped = 0;
+    for (const auto& lane : m_lanes) {
+        if (&lane->consumer == &consumer) dropped += lane->queue.Dropped();
+    }
+    return dropped;
+}
+
+} // namespace ibd

@@ -1,0 +1,80 @@
+// Events: delivers the news of the chain to consumers, each over a queue of its own (event_queue.h)
+// and on a thread that it shares with other quick consumers or has alone. So a slow consumer delays
+// neither the chain nor other threads, unless its policy is kBlock. A consumer gets its events one
+// at a time in the order of publication; consumers on one thread get each event in the order in
+// which they were added. Owned by the node.
+//
+// Threads: any may publish. A consumer with kBlock must neither publish nor wait for the chain,
+// which may wait for it. A consumer must not call Drain() or Stop(). Memory: as of the queues.
+#pragma once
+
+#include "events/event_queue.h"
+#include "util/threads.h"
+
+#include <memory>
+#include <vector>
+
+namespace ibd {
+
+class EventConsumer {
+public:
+    virtual ~EventConsumer() = default;
+    virtual void Take(const Event& event) = 0;
+    /** These events were dropped (kResync); later ones follow. Any state that they led to can be
+     *  read from its source. */
+    virtual void Missed(const MissedEvents&) {}
+};
+
+class Events {
+public:
+    Events() = default;
+    ~Events() { Stop(); }
+    Events(const Events&) = delete;
+    Events& operator=(const Events&) = delete;
+
+    /** Adds a queue; a consumer may have several. The consumer outlives the threads. `thread`: the
+     *  name of the thread that serves it. Call it before the first Publish(). */
+    void AddConsumer(EventConsumer& consumer, const Subscription& subscription,
+                     const std::string& thread = "events");
+    void Start();
+
+    /** Queues the event for its consumers. Waits for room in full queues of kBlock; the others have
+     *  the event by then. After Stop() events are dropped. */
+    void Publish(Event event);
+    /** Returns when all consumers have handled all events so far, or after Stop(). */
+    void Drain();
+    /** Delivers the queued events, and ends. Waiting publishers go on, and their events are
+     *  dropped. */
+    void Stop();
+
+    /** Number of events that the consumer's queues have dropped. */
+    uint64_t Dropped(const EventConsumer& consumer) const;
+
+private:
+    struct Lane {
+        Lane(EventConsumer& to, const Subscription& subscription, std::string on)
+            : consumer(to), thread(std::move(on)), queue(subscription)
+        {
+        }
+
+        EventConsumer& consumer;
+        const std::string thread;
+        EventQueue queue;
+        uint64_t handling = 0; //!< number of the entry that the consumer has now; 0: none
+    };
+
+    void Work(const std::string& thread);
+    Lane* Next(const std::string& thread) IBD_REQUIRES(m_mutex);
+    bool IsDone(uint64_t number) const IBD_REQUIRES(m_mutex);
+
+    /** One event is published at a time; held while a publisher waits for room. */
+    Mutex m_publishing;
+    mutable Mutex m_mutex IBD_ACQUIRED_AFTER(m_publishing);
+    std::condition_variable_any m_changed;
+    std::vector<std::unique_ptr<Lane>> m_lanes IBD_GUARDED_BY(m_mutex);
+    uint64_t m_published IBD_GUARDED_BY(m_mutex) = 0; //!< number of the last event
+    bool m_stopped IBD_GUARDED_BY(m_mutex) = false;
+    std::vector<NamedThread> m_threads; //!< of Start() and Stop()
+};
+
+} // namespace ibd

@@ -1,0 +1,37 @@
+// See chain_events.h.
+#include "node/chain_events.h"
+
+namespace ibd {
+
+void ChainEvents::Follow(ChainManager& chain)
+{
+    m_chain = &chain;
+    chain.SetObserver(this);
+}
+
+void ChainEvents::BlockConnected(const HeaderNode& node, const BlockView& block)
+{
+    if (m_first) m_first->BlockConnected(node, block);
+    m_events.Publish(ibd::BlockConnected{node.hash, node.PrevHash(), node.height});
+}
+
+void ChainEvents::BlockDisconnected(const HeaderNode& node, const BlockView& block)
+{
+    if (m_first) m_first->BlockDisconnected(node, block);
+    m_events.Publish(ibd::BlockDisconnected{node.hash, node.PrevHash(), node.height});
+}
+
+void ChainEvents::TipChanged(const HeaderNode& node)
+{
+    if (m_first) m_first->TipChanged(node);
+    if (m_on_tip) m_on_tip(node);
+    m_events.Publish(
+        ibd::TipChanged{{node.hash, node.height}, m_chain->IsInitialBlockDownload()});
+}
+
+void ChainEvents::WarningSet(NodeWarning warning, const std::string& text)
+{
+    if (m_warnings.Set(warning, text)) m_events.Publish(WarningRaised{warning, text});
+}
+
+} // namespace ibd

@@ -1,0 +1,50 @@
+// ChainEvents: observes the ChainManager and publishes what it reports as events, which are handled
+// later on other threads. The exceptions, called under the chain's state lock, are the transaction
+// pool, which follows the chain step by step, and reactions that must not wait. Owned by the node.
+#pragma once
+
+#include "events/events.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class ChainEvents final : public ChainObserver {
+public:
+    /** `warnings`: updated at once, because a call that caused a warning may show it. */
+    ChainEvents(Events& events, NodeWarnings& warnings) : m_events(events), m_warnings(warnings) {}
+
+    // Before the first event.
+
+    /** For urgent reactions: called with each new tip under the state lock. */
+    void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
+    /** For urgent reactions: called with each verdict, on the thread that found it. */
+    void OnChecked(std::function<void(const BlockHash&, const RuleResult&)> call)
+    {
+        m_on_checked = std::move(call);
+    }
+    /** The observer that follows the chain step by step; called before all others, under the state
+     *  lock. */
+    void SetFirst(ChainObserver& first) { m_first = &first; }
+    /** Starts to observe this chain. */
+    void Follow(ChainManager& chain);
+
+    void BlockConnected(const HeaderNode& node, const BlockView& block) override;
+    void BlockDisconnected(const HeaderNode& node, const BlockView& block) override;
+    void TipChanged(const HeaderNode& node) override;
+    void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
+    {
+        if (m_on_checked) m_on_checked(hash, verdict);
+    }
+    void WarningSet(NodeWarning warning, const std::string& text) override;
+    void WarningCleared(NodeWarning warning) override { m_warnings.Clear(warning); }
+
+private:
+    Events& m_events;
+    NodeWarnings& m_warnings;
+    const ChainManager* m_chain = nullptr;
+    ChainObserver* m_first = nullptr;
+    std::function<void(const HeaderNode&)> m_on_tip;
+    std::function<void(const BlockHash&, const RuleResult&)> m_on_checked;
+};
+
+} // namespace ibd
