@@ -61,7 +61,7 @@ void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log
     }
 }
 
-void LogChain(const ChainManager& chain, Logger& log)
+void LogChain(const ChainView& chain, Logger& log)
 {
     const HeaderNode* const tip = chain.Tip();
     log.Info("block tree size = {}", chain.Read().Tree().Size());

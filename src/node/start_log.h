@@ -4,7 +4,7 @@
 
 #include "node/options.h"
 #include "util/log.h"
-#include "validation/chain_manager.h"
+#include "validation/chain_view.h"
 
 namespace ibd {
 
@@ -13,6 +13,6 @@ Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log
 /** Logs the trusted data. */
 void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log);
 /** Logs the chain when the node is up. */
-void LogChain(const ChainManager& chain, Logger& log);
+void LogChain(const ChainView& chain, Logger& log);
 
 } // namespace ibd

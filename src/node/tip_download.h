@@ -12,7 +12,7 @@ namespace ibd {
 class TipDownload final : public DownloadGoal, public BlockSink {
 public:
     /** Both outlive it. */
-    TipDownload(const ChainManager& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake)
+    TipDownload(const ChainView& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake)
     {
     }
 
@@ -28,7 +28,7 @@ public:
     std::vector<TakenBlock> TakeTaken() override;
 
 private:
-    const ChainManager& m_chain;
+    const ChainView& m_chain;
     BlockIntake& m_intake;
 };
 

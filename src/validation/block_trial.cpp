@@ -1,4 +1,4 @@
-// ChainManager::TestBlock: the verdict on a block, without taking it.
+// ChainManager::TestBlock: the verdict on a block that is tried, without taking it.
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"
@@ -32,7 +32,7 @@ Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_me
     checks.check_pow = false;
     checks.check_merkle_root = check_merkle_root;
     const NodeAncestry branch(m_connected);
-    const ConsensusParams& params = m_params.consensus;
+    const ConsensusParams& params = Params().consensus;
     RuleResult found = CheckBlock(block, params, checks);
     if (!found) {
         found = ContextualCheckBlockHeader(block.Header(), branch, params, m_stores.env.UnixTime());
@@ -40,10 +40,11 @@ Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_me
     if (!found) found = ContextualCheckBlock(block, branch, params);
     if (found) return found;
     const HeaderNode node = NodeOn(block, *m_connected);
-    CoinsCache overlay(*m_cache, OutPointHasher(m_options.hash_key));
+    CoinsCache overlay(*m_cache, OutPointHasher(Options().hash_key));
     BlockUndo undo;
-    if (m_checker) m_checker->Remember(true); // the block is likely to come soon
-    return ConnectBlock(block, node, m_params, overlay, m_checker, undo);
+    ScriptChecker* const checker = m_scripts.Checker();
+    if (checker) checker->Remember(true); // the block is likely to come soon
+    return ConnectBlock(block, node, Params(), overlay, checker, undo);
 }
 
 } // namespace ibd

@@ -19,7 +19,7 @@ int CompareKeys(const CoinKey& a, const CoinKey& b)
 
 } // namespace
 
-Result<> CoinsWalk::UndoDownTo(const ChainManager& chain, const HeaderNode& target,
+Result<> CoinsWalk::UndoDownTo(const ChainView& chain, const HeaderNode& target,
                                CoinsCache& overlay)
 {
     for (const HeaderNode* node = chain.Tip(); node != &target; node = node->prev) {

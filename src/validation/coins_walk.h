@@ -31,7 +31,7 @@ private:
         : m_block(block), m_cursor(std::move(cursor))
     {
     }
-    static Result<> UndoDownTo(const ChainManager& chain, const HeaderNode& target,
+    static Result<> UndoDownTo(const ChainView& chain, const HeaderNode& target,
                                CoinsCache& overlay);
     void TakeChanges(const CoinsCache& overlay);
     bool ChangeComesFirst() const;

@@ -35,7 +35,7 @@ std::string BaseOf(Env& env, const Path& folder)
 }
 
 /** Numbers of the files in which the index has blocks, or undo data. */
-std::vector<bool> FilesInUse(const ChainManager& chain, bool undo)
+std::vector<bool> FilesInUse(const ChainView& chain, bool undo)
 {
     std::vector<bool> used;
     const ChainReader reader = chain.Read();
@@ -74,7 +74,7 @@ Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir)
                        readable.Message());
 }
 
-Result<> CheckStoredFiles(Env& env, Logger& log, const ChainManager& chain,
+Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,
                           const BlockStore& blocks, const Path& blocks_dir)
 {
     IBD_RETURN_IF_ERROR(FindFiles(env, log, blocks_dir));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "storage/data_dir.h"
-#include "validation/chain_manager.h"
+#include "validation/chain_view.h"
 
 namespace ibd {
 
@@ -13,7 +13,7 @@ Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir);
 
 /** An error if block files lack what the index says is in them. Undo files are only warned of: they
  *  are needed for a reorganisation alone. */
-Result<> CheckStoredFiles(Env& env, Logger& log, const ChainManager& chain,
+Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,
                           const BlockStore& blocks, const Path& blocks_dir);
 
 /** An error, with what helps, where Core uses a snapshot: this version cannot go on with two

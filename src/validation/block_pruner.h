@@ -1,0 +1,48 @@
+// BlockPruner: deletes block files. First its caller writes everything, so that no coins depend on
+// a block that is about to be deleted; then the files are removed from the index, durably; then
+// they are deleted. A crash in between leaves files that the next start deletes. Owned by the
+// ChainManager, under its state lock except where stated.
+#pragma once
+
+#include "validation/chain_view.h"
+#include "validation/index_writer.h"
+#include "validation/pruning.h"
+
+namespace ibd {
+
+class BlockPruner {
+public:
+    /** All arguments outlive it. */
+    BlockPruner(const ChainView& chain, const ChainStores& stores, BlockTree& tree,
+                IndexWriter& index)
+        : m_chain(chain), m_stores(stores), m_tree(tree), m_index(index)
+    {
+    }
+
+    /** Reads from the index whether files were deleted before. */
+    Result<> Load();
+    /** Whether block files of this directory were ever deleted. Any thread. */
+    bool HasPruned() const { return m_has_pruned; }
+    /** From now on they were. Durable with the next write of the index. Any thread. */
+    Result<> SetPruned();
+
+    /** The files that -prune has no room for now; null: nothing is connected. */
+    std::vector<int32_t> FilesToPrune(const HeaderNode* connected) const;
+    /** The files without a block above `height`, for pruneblockchain. */
+    std::vector<int32_t> FilesBelow(const HeaderNode& connected, int32_t height) const;
+    /** Deletes files; everything connected must be written. */
+    Result<> Prune(const std::vector<int32_t>& files);
+    /** Deletes existing files that the index does not name. */
+    void DeleteForgotten() const;
+
+private:
+    void DeleteFiles(const std::vector<int32_t>& files) const;
+
+    const ChainView& m_chain;
+    const ChainStores& m_stores;
+    BlockTree& m_tree;
+    IndexWriter& m_index;
+    std::atomic<bool> m_has_pruned{false};
+};
+
+} // namespace ibd

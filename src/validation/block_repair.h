@@ -1,0 +1,49 @@
+// BlockRepair: damaged stored blocks. With a network they are fetched again. An I/O error does not
+// count as damage: the block on the disk may be intact. Owned by the ChainManager. Any thread.
+#pragma once
+
+#include "validation/block_tree.h"
+#include "validation/chain_view.h"
+
+#include <map>
+
+namespace ibd {
+
+class BlockRepair {
+public:
+    /** All arguments outlive it. */
+    BlockRepair(const ChainView& chain, const ChainStores& stores, BlockTree& tree)
+        : m_chain(chain), m_stores(stores), m_tree(tree)
+    {
+    }
+
+    /** See ChainManager. */
+    Result<std::vector<const HeaderNode*>> ForgetDamaged();
+    void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
+    std::string DescribeMissing(const HeaderNode& node) const;
+    /** The highest damaged block on the way from `connected` down to `fork`, after its fetching was
+     *  arranged; null: none. Under the state lock. */
+    Result<const HeaderNode*> FindDamaged(const HeaderNode* connected, const HeaderNode* fork);
+    /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
+    Result<> LeaveToPeers(const Error& error);
+
+private:
+    struct Stored {
+        HeaderNode* node = nullptr;
+        StoredBlock place;
+    };
+    std::vector<Stored> StoredIn(const std::vector<int32_t>& files) const;
+    Result<std::optional<Error>> FindDamage(const StoredBlock& block) const;
+    Result<> Forget(const Stored& block, const Error& damage);
+
+    const ChainView& m_chain;
+    const ChainStores& m_stores;
+    BlockTree& m_tree;
+    /** Blocks that ForgetDamaged() has found damaged. */
+    std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_tree.headers.mutex);
+    /** From NoteLeftOut(), up to a maximum: place and reason. */
+    static constexpr size_t kMostLeftOut = 10'000;
+    std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_tree.headers.mutex);
+};
+
+} // namespace ibd

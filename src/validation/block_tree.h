@@ -1,0 +1,51 @@
+// BlockTree: the header tree with what follows from the state of its blocks: the active chain, the
+// candidates for the tip, the records to be written, the warnings. All of it is under the headers
+// lock. Owned by the ChainManager and shared by its parts.
+#pragma once
+
+#include "chain/chain_reader.h"
+#include "consensus/rule_result.h"
+#include "util/log.h"
+#include "validation/block_index.h"
+#include "validation/candidate_set.h"
+#include "validation/chain_warnings.h"
+
+#include <map>
+
+namespace ibd {
+
+struct BlockTree {
+    BlockTree(const ChainParams& params, BlockIndexDb& db)
+        : headers(params), index(headers.tree, db)
+    {
+    }
+
+    /** Null: none yet. */
+    HeaderNode* Tip() const { return headers.tip; }
+    /** Marks a block that broke a rule, and all on it; logs it. */
+    void MarkInvalid(HeaderNode& node, const RuleViolation& violation, Logger& log)
+        IBD_EXCLUDES(headers.mutex);
+    /** Whether a block of the active chain is damaged and has not come again. */
+    bool IsLost(const HeaderNode& node) const IBD_REQUIRES_SHARED(headers.mutex);
+    /** A lost block has a sound copy at `pos`. */
+    void Replace(HeaderNode& node, const FilePos& pos) IBD_REQUIRES(headers.mutex);
+    /** Collects the candidates again. */
+    void RebuildCandidates() IBD_REQUIRES(headers.mutex)
+    {
+        candidates.Rebuild(headers.tree, Tip());
+    }
+
+    Headers headers;
+    BlockIndex index IBD_GUARDED_BY(headers.mutex);
+    CandidateSet candidates IBD_GUARDED_BY(headers.mutex);
+    ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
+    /** Damaged blocks of the active chain that have not come again, by height. */
+    std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);
+    /** There are coins, and so a tip that candidates are compared with. */
+    std::atomic<bool> has_coins{false};
+};
+
+/** log2 of the chain work, for display. */
+double Log2Work(const HeaderNode& node);
+
+} // namespace ibd

@@ -1,0 +1,67 @@
+// ChainObserver: the interface to code that follows the chain. ChainNews: what the parts of the
+// ChainManager report, to the log and to the observer.
+#pragma once
+
+#include "chain/header_node.h"
+#include "consensus/rule_result.h"
+#include "util/log.h"
+#include "validation/chain_warnings.h"
+
+namespace ibd {
+
+/** Observes the chain. Called under the state lock, on the thread that changes the chain: copy the
+ *  data and return quickly. */
+class ChainObserver {
+public:
+    virtual ~ChainObserver() = default;
+    virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
+    virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
+    virtual void TipChanged(const HeaderNode&) {}
+    /** The verdict on a submitted or connected block. */
+    virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
+    /** A new warning; `text` is for the user. */
+    virtual void WarningSet(NodeWarning, const std::string& /*text*/) {}
+    virtual void WarningCleared(NodeWarning) {}
+};
+
+/** Owned by the ChainManager; set the observer before the chain changes, then any thread. */
+class ChainNews {
+public:
+    explicit ChainNews(Logger& log) : m_log(log) {}
+
+    /** Null: none. */
+    void SetObserver(ChainObserver* observer) { m_observer = observer; }
+
+    void Connected(const HeaderNode& node, const BlockView& block) const
+    {
+        if (m_observer) m_observer->BlockConnected(node, block);
+    }
+    void Disconnected(const HeaderNode& node, const BlockView& block) const
+    {
+        if (m_observer) m_observer->BlockDisconnected(node, block);
+    }
+    void Tip(const HeaderNode& node) const
+    {
+        if (m_observer) m_observer->TipChanged(node);
+    }
+    void Checked(const BlockHash& hash, const RuleResult& verdict) const
+    {
+        if (m_observer) m_observer->BlockChecked(hash, verdict);
+    }
+    /** Begins and ends of warnings; the first are logged. */
+    void Warnings(const std::vector<ChainWarnings::News>& news) const
+    {
+        for (const auto& [warning, text] : news) {
+            if (!text.empty()) m_log.Warning("{}", text);
+            if (!m_observer) continue;
+            text.empty() ? m_observer->WarningCleared(warning)
+                         : m_observer->WarningSet(warning, text);
+        }
+    }
+
+private:
+    Logger& m_log;
+    ChainObserver* m_observer = nullptr;
+};
+
+} // namespace ibd

@@ -1,0 +1,37 @@
+// ChainManagerOptions and ChainStores: the settings of a chain, and the machine and stores that it
+// uses.
+#pragma once
+
+#include "crypto/siphash.h"
+#include "primitives/arith256.h"
+#include "primitives/block.h"
+#include "storage/block_index_db.h"
+#include "storage/block_store.h"
+#include "util/env.h"
+#include "util/log.h"
+
+namespace ibd {
+
+struct ChainManagerOptions {
+    size_t cache_bytes = 450 << 20;     //!< bound of the coins cache (-dbcache less LevelDB's part)
+    BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
+    Arith256 minimum_work;              //!< -minimumchainwork
+    SipKey hash_key{};                  //!< random, keys the coins table
+    size_t threads = 1;                 //!< for reading coins ahead, including the caller's
+    int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
+    /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
+     *  kManualPruning: only on request. */
+    uint64_t prune_target = 0;
+    /** There is a network: damaged stored blocks are fetched again. */
+    bool peers_bring_blocks = false;
+};
+
+/** The machine and the stores of a manager; all outlive it. */
+struct ChainStores {
+    Env& env;
+    Logger& log;
+    BlockStore& blocks;
+    BlockIndexDb& index;
+};
+
+} // namespace ibd

@@ -1,0 +1,89 @@
+// ChainView: the chain for its readers: headers, the active chain, stored blocks, and how far the
+// download is. A ChainManager is one; code that changes nothing takes a const ChainView. Any
+// thread. Takes only the headers lock, for microseconds, unless stated otherwise.
+#pragma once
+
+#include "storage/block_archive.h"
+#include "validation/block_tree.h"
+#include "validation/chain_options.h"
+
+namespace ibd {
+
+class ChainView {
+public:
+    /** All references outlive it. */
+    ChainView(const ChainParams& params, ChainStores stores, ChainManagerOptions options,
+              const BlockTree& tree, const std::atomic<bool>& interrupt)
+        : m_params(params), m_stores(stores), m_options(options), m_tree(tree),
+          m_interrupt(interrupt)
+    {
+    }
+    ChainView(const ChainView&) = delete;
+    ChainView& operator=(const ChainView&) = delete;
+
+    // Headers and the active chain.
+
+    ChainReader Read() const { return ChainReader(m_tree.headers); }
+    /** The tip, without waiting. During a reorganisation it is the old one until the new one is as
+     *  good. */
+    TipInfo Current() const;
+    /** The tip as a node, of which only members fixed at insertion may be read; null: none yet. */
+    const HeaderNode* Tip() const { return m_tree.Tip(); }
+
+    // Stored blocks.
+
+    const BlockStore& Blocks() const { return m_stores.blocks; }
+    /** The places of a block. */
+    StoredBlock Where(const HeaderNode& node) const;
+    std::vector<StoredBlock> Where(const std::vector<HeaderNode*>& path) const;
+    /** Read the block or undo data of a block of the tree. Errors name it. */
+    Result<Bytes> ReadBlock(const HeaderNode& node) const;
+    Result<BlockUndo> ReadUndo(const HeaderNode& node) const;
+    bool IsStored(const BlockHash& hash) const;
+    /** The lowest lost block above height `after`; null: none. A block is lost if it is of the
+     *  active chain, damaged, and has not come again. */
+    const HeaderNode* NextLost(int32_t after) const;
+    bool IsLost(const HeaderNode& node) const;
+    /** Whether a block is stored above a missing one with a known header. O(headers). */
+    bool HasHoles() const;
+    /** The last block of the active chain without block or undo data; nothing if all above genesis
+     *  have both. O(stored blocks). */
+    std::optional<int32_t> LastWithoutData() const;
+
+    // The download.
+
+    /** Whether the tip is old or has little work, so that most of the chain is missing. Becomes
+     *  false once, and not while blocks are imported. */
+    bool IsInitialBlockDownload() const;
+    void SetImporting(bool importing) { m_importing = importing; }
+    /** Whether blocks are being read from files. */
+    bool IsImporting() const { return m_importing; }
+    /** Estimated share, 0 to 1, of the chain's transactions that is verified at `node`, a block of
+     *  the active chain or null. */
+    double VerificationProgress(const HeaderNode* node) const;
+    bool Interrupted() const { return m_interrupt; }
+
+    // Settings.
+
+    const ChainParams& Params() const { return m_params; }
+    const ChainManagerOptions& Options() const { return m_options; }
+    Logger& Log() const { return m_stores.log; }
+    /** Seconds since 1970. */
+    int64_t Now() const { return m_stores.env.UnixTime(); }
+    bool IsPruneMode() const { return m_options.prune_target != 0; }
+    /** The option that builds the chainstate again: -prune forbids -reindex-chainstate. */
+    const char* RebuildOption() const;
+    /** The remedy for missing undo data without a maker: "restart with ...". */
+    std::string UndoRemedy() const;
+
+private:
+    const ChainParams& m_params;
+    const ChainStores m_stores;
+    const ChainManagerOptions m_options;
+    const BlockTree& m_tree;
+    const std::atomic<bool>& m_interrupt;
+    std::atomic<bool> m_importing{false};
+    mutable std::atomic<bool> m_initial_download{true};
+};
+
+} // namespace ibd
