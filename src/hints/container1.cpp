@@ -49,8 +49,9 @@ public:
 
     Result<> Finish(const BlockHash& terminal_hash) override
     {
-        CHECK(m_height > 0);
+        CHECK(m_height > 0 && m_height <= kMaxHintedHeight);
         IBD_RETURN_IF_ERROR(CloseGroup());
+        CHECK(m_index.size() <= kMaxHintsIndexBytes);
         const uint64_t index_at = m_out.Size();
         IBD_RETURN_IF_ERROR(m_out.Add(m_index));
         IBD_RETURN_IF_ERROR(m_out.Flush());
@@ -67,6 +68,7 @@ private:
         Writer writer(group);
         for (const uint32_t start : m_starts) writer.U32(blocks * 4 + start);
         writer.Raw(m_records);
+        CHECK(group.size() <= kMaxGroupBytes); // Open() would refuse it, and the following
         const Hash32 digest = Sha256Of(group);
         Writer index(m_index);
         index.U32(m_height + 1 - blocks);

@@ -112,7 +112,7 @@ public:
 
     Result<> Finish(const BlockHash& terminal_hash) override
     {
-        CHECK(m_height > 0);
+        CHECK(m_height > 0 && m_height <= kMaxHintedHeight); // Open() would refuse it
         IBD_RETURN_IF_ERROR(CloseGroup());
         const GapModel model = GapModel::For(*m_counts);
         const Bytes tables = model.Encode();
@@ -129,6 +129,7 @@ public:
             return m_out.Add(bytes);
         }));
         m_waiting.reset();
+        CHECK(index.size() <= kMaxHintsIndexBytes); // likewise
         const Bytes header = Header(terminal_hash, tables, index);
         IBD_RETURN_IF_ERROR(m_out.Add(index));
         IBD_RETURN_IF_ERROR(m_out.Flush());

@@ -46,11 +46,14 @@ uint32_t SmallVarInt(Reader& in, uint64_t max = 0xffffffff)
 }
 
 constexpr uint64_t kMaxInt = 0x7fffffff;
+constexpr uint32_t kMaxFileNumber = 1'000'000; //!< so many files have 122 TiB of blocks
 
 } // namespace
 
 Bytes BlockIndexRecord::Encode() const
 {
+    CHECK(height >= 0); // Decode() would refuse it
+    CHECK((status & (kHaveData | kHaveUndo)) == 0 || file >= 0);
     Bytes out;
     Writer w(out);
     w.VarInt(kRecordVersion);
@@ -133,8 +136,7 @@ Result<std::optional<int32_t>> BlockIndexDb::LastFile() const
     if (!value) return std::optional<int32_t>();
     Reader in(*value);
     const uint32_t n = in.U32();
-    // A million files are 122 TiB of blocks.
-    if (!in.AtEnd() || n > 1'000'000) {
+    if (!in.AtEnd() || n > kMaxFileNumber) {
         return BadData("database {}: malformed last file record", m_kv->Directory().string());
     }
     return std::optional<int32_t>(static_cast<int32_t>(n));
@@ -155,6 +157,7 @@ Result<std::vector<BlockFileInfo>> BlockIndexDb::LoadFiles() const
 
 Result<> BlockIndexDb::Write(const BlockIndexUpdate& update)
 {
+    CHECK(static_cast<uint32_t>(update.last_file) <= kMaxFileNumber); // LastFile() would refuse it
     KvBatch batch(*m_kv);
     for (const auto& [n, info] : update.files) batch.Put(FileKey(n), info.Encode());
     Bytes last;

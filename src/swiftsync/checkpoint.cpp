@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <set>
 
 namespace ibd {
@@ -59,6 +60,9 @@ uint32_t Checkpoint::NextRunNumber() const
 
 Bytes Checkpoint::Encode() const
 {
+    // Decode() would refuse others, or read other fields.
+    CHECK(folded.Span().size() == size_t{terminal_height} / 8 + 1);
+    CHECK(sum.size() <= std::numeric_limits<uint16_t>::max());
     Bytes out;
     Writer writer(out);
     writer.Raw(kMagic);

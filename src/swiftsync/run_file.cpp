@@ -85,6 +85,7 @@ Result<> RunWriter::Add(const CoinRecord& record)
 Result<> RunWriter::ClosePage()
 {
     if (m_payload.empty()) return {};
+    CHECK(m_payload.size() <= kMaxRunPageBytes); // Open() would refuse it
     uint8_t lengths[8];
     WriteLE32(lengths, static_cast<uint32_t>(m_payload.size()));
     WriteLE32(lengths + 4, m_page_records);

@@ -2,6 +2,7 @@
 #include "storage/block_index_db.h"
 #include "storage/coins_db.h"
 #include "support.h"
+#include "support/aborts.h"
 #include "util/hex.h"
 
 #include <fstream>
@@ -392,4 +393,26 @@ TEST_CASE("block index: records, files, flags")
         db->LoadBlocks([](const BlockHash&, const BlockIndexRecord&) { return Result<>(); });
     REQUIRE_FALSE(bad.Ok());
     CHECK(bad.Message().find("index") != std::string::npos);
+}
+
+TEST_CASE("a block record that could not be read back is not written")
+{
+    const TempDir dir;
+    const auto db = OpenIndex(dir.Get());
+    const auto write = [&](const BlockIndexRecord& record, int32_t last_file = 0) {
+        const std::pair<BlockHash, BlockIndexRecord> block(RandomHash(), record);
+        Must(db->Write({{}, last_file, std::span(&block, 1)}));
+    };
+    BlockIndexRecord record;
+    CHECK_FALSE(Aborts([&] { write(record); }));
+    CHECK(Aborts([&] { write(record, -1); }));
+    CHECK(Aborts([&] { write(record, 1'000'001); }));
+    record.height = -1;
+    CHECK(Aborts([&] { write(record); }));
+    record.height = 1;
+    record.status = BlockIndexRecord::kHaveData;
+    record.file = -1;
+    CHECK(Aborts([&] { write(record); }));
+    record.file = 0;
+    CHECK_FALSE(Aborts([&] { write(record); }));
 }

@@ -1,6 +1,7 @@
 // Checkpoints: round trip, refusal of damage, clean-up, the log, and the memory of bad hints.
 #include "swiftsync/checkpoint_log.h"
 
+#include "support/aborts.h"
 #include "support/testdata.h"
 #include "test_chain.h"
 
@@ -68,6 +69,17 @@ TEST_CASE("Checkpoint: round trip, and every changed byte or length is refused")
     }
     bytes.push_back(0);
     REQUIRE_FALSE(Checkpoint::Decode(bytes).Ok());
+}
+
+TEST_CASE("Checkpoint: one that could not be read back is not encoded")
+{
+    Checkpoint c = SomeCheckpoint();
+    CHECK_FALSE(Aborts([&] { (void)c.Encode(); }));
+    c.terminal_height = 2000; // the heights are up to another one
+    CHECK(Aborts([&] { (void)c.Encode(); }));
+    c = SomeCheckpoint();
+    c.sum.resize(1 << 16);
+    CHECK(Aborts([&] { (void)c.Encode(); }));
 }
 
 TEST_CASE("Checkpoint: fields lie where the format page says")
