@@ -1,5 +1,6 @@
 // The program's frame: command line, help, errors. See tool.h.
 #include "hints_tool/tool.h"
+#include "util/found.h"
 #include "util/process.h"
 
 #include "hints_tool/output_work.h"
@@ -151,7 +152,7 @@ std::optional<std::string> ToolArguments::Get(const std::string& name) const
     return it == options.end() ? std::nullopt : std::optional(it->second);
 }
 
-Result<std::optional<HintsFormat>> ToolArguments::Format(const std::string& name) const
+Found<HintsFormat> ToolArguments::Format(const std::string& name) const
 {
     const auto text = Get(name);
     if (!text) return std::optional<HintsFormat>();
@@ -159,8 +160,7 @@ Result<std::optional<HintsFormat>> ToolArguments::Format(const std::string& name
     return BadData("--{}={}: no such format (bitcoin-hints --help)", name, *text);
 }
 
-Result<std::optional<uint64_t>> ToolArguments::Number(const std::string& name, uint64_t least,
-                                                      uint64_t most) const
+Found<uint64_t> ToolArguments::Number(const std::string& name, uint64_t least, uint64_t most) const
 {
     const auto text = Get(name);
     if (!text) return std::optional<uint64_t>();

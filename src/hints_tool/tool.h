@@ -4,6 +4,7 @@
 
 #include "hints/hints_writer.h"
 #include "hints_tool/chain_blocks.h"
+#include "util/found.h"
 #include "util/progress.h"
 #include "util/terminal_line.h"
 
@@ -20,10 +21,9 @@ struct ToolArguments {
 
     bool Has(const std::string& name) const { return options.count(name) > 0; }
     std::optional<std::string> Get(const std::string& name) const;
-    Result<std::optional<HintsFormat>> Format(const std::string& name) const;
+    Found<HintsFormat> Format(const std::string& name) const;
     /** A number from `least` to `most`. */
-    Result<std::optional<uint64_t>> Number(const std::string& name, uint64_t least,
-                                           uint64_t most) const;
+    Found<uint64_t> Number(const std::string& name, uint64_t least, uint64_t most) const;
 };
 
 struct ToolContext {

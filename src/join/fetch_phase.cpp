@@ -7,6 +7,7 @@
 #include "join/spend_pair.h"
 #include "join/spill_series.h"
 #include "swiftsync/side_fold.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -179,8 +180,8 @@ Result<bool> FetchPhase::Run(const FetchTask& task, JoinMeter& meter)
     return !m_job.stop;
 }
 
-Result<std::optional<std::vector<SpillInfo>>>
-FetchPhase::RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill, SpillUse use)
+Found<std::vector<SpillInfo>> FetchPhase::RunAlone(HeightSpan made, HeightSpan spent,
+                                                   uint32_t first_spill, SpillUse use)
 {
     m_job.Enter(JoinProgress::Phase::kFetching);
     SpillSeries coins(m_job.env, m_job.options.directory, first_spill,

@@ -9,6 +9,7 @@
 #include "join/span_blocks.h"
 #include "join/span_records.h"
 #include "join/undo_options.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -33,8 +34,8 @@ public:
     Result<bool> Run(const FetchTask& task, JoinMeter& meter);
     /** Runs as a phase of its own, with its meter; the spills are numbered from `first_spill`.
      *  Nothing: the job was stopped. */
-    Result<std::optional<std::vector<SpillInfo>>> RunAlone(HeightSpan made, HeightSpan spent,
-                                                           uint32_t first_spill, SpillUse use);
+    Found<std::vector<SpillInfo>> RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill,
+                                           SpillUse use);
 
 private:
     class Worker;

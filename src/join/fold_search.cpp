@@ -3,6 +3,7 @@
 
 #include "storage/crc32c.h"
 #include "swiftsync/checkpoint.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -228,7 +229,7 @@ void FoldSearch::End()
 }
 
 /** Nothing: the fold ended early, or the job was stopped. */
-Result<std::optional<JoinState>> FoldSearch::Conclude()
+Found<JoinState> FoldSearch::Conclude()
 {
     size_t blocks = 0;
     bool changed = false;

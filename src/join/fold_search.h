@@ -10,6 +10,7 @@
 #include "join/coin_search.h"
 #include "join/span_blocks.h"
 #include "swiftsync/fold_observer.h"
+#include "util/found.h"
 
 #include <functional>
 
@@ -59,7 +60,7 @@ private:
     bool Defer(const BlockView& block, uint32_t height);
     Result<> CollectShown() IBD_REQUIRES(m_mutex);
     Result<> SearchDeferred();
-    Result<std::optional<JoinState>> Conclude();
+    Found<JoinState> Conclude();
     void Drop();
 
     JoinJob m_job;

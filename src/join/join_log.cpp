@@ -1,5 +1,6 @@
 // See join_log.h.
 #include "join/join_log.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -194,7 +195,7 @@ Result<JoinLog::Step> JoinLog::CloseStep(bool last)
 {
     OnTable([](auto& table) { (void)table.Flush(); }); // Finish() reports why a write failed
     IBD_ASSIGN_OR_RETURN(WrittenSpill spill, m_writer->Finish());
-    const auto close = [](auto& beside) -> Result<std::optional<WrittenSpill>> {
+    const auto close = [](auto& beside) -> Found<WrittenSpill> {
         if (!beside) return std::nullopt;
         IBD_ASSIGN_OR_RETURN(WrittenSpill written, beside->Close());
         return std::optional(std::move(written));

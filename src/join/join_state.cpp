@@ -3,6 +3,7 @@
 
 #include "crypto/sha256.h"
 #include "join/hot_table.h"
+#include "util/found.h"
 
 #include <algorithm>
 #include <charconv>
@@ -231,7 +232,7 @@ Result<> SaveStage(Env& env, const Path& directory, const JoinState& state)
     return RemoveOtherSpills(env, directory, state.AllSpills());
 }
 
-Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory)
+Found<JoinState> LoadJoinState(Env& env, const Path& directory)
 {
     const Path path = directory / kStateFile;
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
@@ -300,7 +301,7 @@ bool IsJoinFile(const std::string& name)
     return name == kStateFile || name == std::string(kStateFile) + ".new" || SpillNumberIn(name);
 }
 
-Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory)
+Found<uint64_t> BytesOfJoin(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
     if (!there) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "join/join_record.h"
 #include "join/spill_file.h"
 #include "swiftsync/first_pass.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -88,7 +89,7 @@ Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
 /** Saves the state durably, then removes the spills that it does not name. */
 Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
 /** Nothing: no state is there. Bad data, naming the file: it is damaged. */
-Result<std::optional<JoinState>> LoadJoinState(Env& env, const Path& directory);
+Found<JoinState> LoadJoinState(Env& env, const Path& directory);
 /** Numbers of all spills in the directory that `kept` does not name, of any join. */
 Result<std::vector<uint32_t>> OtherSpills(Env& env, const Path& directory,
                                           const std::vector<SpillInfo>& kept);
@@ -106,7 +107,7 @@ std::optional<FirstPass> FirstPassOf(const JoinState& state);
 /** Whether `name` is that of a join's file: a spill, its state, or the state's temporary file. */
 bool IsJoinFile(const std::string& name);
 /** Bytes that RemoveJoin() would free; nothing: there is no join. */
-Result<std::optional<uint64_t>> BytesOfJoin(Env& env, const Path& directory);
+Found<uint64_t> BytesOfJoin(Env& env, const Path& directory);
 /** Removes state, spills and leftovers of a join, and no other file. */
 Result<> RemoveJoin(Env& env, const Path& directory);
 

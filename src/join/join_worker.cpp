@@ -2,6 +2,7 @@
 #include "join/join_worker.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
 #include "script/coin.h"
 #include "storage/crc32c.h"
 
@@ -24,7 +25,7 @@ uint64_t CoinOf(const OutputView& output, bool coinbase)
 
 /** Rules and order of spending were checked before; the merkle root proves that the transactions
  *  are the same. */
-Result<RuleResult> CheckIsSame(const BlockView& block, const HeaderNode&)
+RuleVerdict CheckIsSame(const BlockView& block, const HeaderNode&)
 {
     return CheckMerkleRoot(block);
 }

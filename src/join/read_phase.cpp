@@ -2,6 +2,7 @@
 #include "join/read_phase.h"
 
 #include "join/join_threads.h"
+#include "util/found.h"
 #include "util/watched_threads.h"
 
 #include <algorithm>
@@ -81,11 +82,11 @@ Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
 
 /** The state to resume from, if it is of this join and its spills are whole; else nothing. An
  *  unreadable file (EIO, EMFILE) is an error, not damage: it is kept for a later start. */
-Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
+Found<JoinState> ReadPhase::Resume(bool ordered, bool hints)
 {
     const Path& directory = m_job.options.directory;
     auto loaded = LoadJoinState(m_job.env, directory);
-    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(loaded);
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<JoinState> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && !Owns(*kept, ordered)) {
@@ -95,7 +96,7 @@ Result<std::optional<JoinState>> ReadPhase::Resume(bool ordered, bool hints)
         unusable = "the kept work has no events any more, which hints need";
     } else if (kept) {
         const Result<> opened = CheckSpills(m_job.env, directory, *kept);
-        if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(opened);
         if (!opened) unusable = opened.Message();
     }
     if (!unusable.empty()) m_job.log.Warning("Join: cannot go on from before: {}", unusable);
@@ -167,7 +168,7 @@ std::string ReadPhase::FindShortage(const JoinState& state) const
                        m_job.options.directory.string(), *room / 1'000'000, needed / 1'000'000);
 }
 
-Result<std::optional<FoldFailure>> ReadPhase::ReadAll(JoinLog& log)
+Found<FoldFailure> ReadPhase::ReadAll(JoinLog& log)
 {
     for (size_t i = 0; i < m_job.Threads(); ++i) m_sources.push_back(m_supply.MakeSource());
     IBD_RETURN_IF_ERROR(log.Begin(m_sources));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "join/join_job.h"
+#include "util/found.h"
 #include "util/progress.h"
 
 namespace ibd {
@@ -28,12 +29,12 @@ public:
     Result<ReadEnd> Run(bool ordered, bool hints);
 
 private:
-    Result<std::optional<JoinState>> Resume(bool ordered, bool hints);
+    Found<JoinState> Resume(bool ordered, bool hints);
     bool Owns(const JoinState& state, bool ordered) const;
     Result<JoinState> StartNew(bool ordered);
     Result<> BeginSupply(const std::optional<JoinState>& kept);
     std::string FindShortage(const JoinState& state) const;
-    Result<std::optional<FoldFailure>> ReadAll(JoinLog& log);
+    Found<FoldFailure> ReadAll(JoinLog& log);
     void ExpectSpills(JoinLog& log) const;
     void Work(const JoinContext& context, size_t number);
 

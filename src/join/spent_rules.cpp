@@ -2,11 +2,13 @@
 #include "join/spent_rules.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
+#include "util/found.h"
 
 namespace ibd {
 
-Result<std::optional<std::string>>
-SpentRules::Check(const HeaderNode& node, const PlainBlock& block, std::span<const ByteSpan> spent)
+Found<std::string> SpentRules::Check(const HeaderNode& node, const PlainBlock& block,
+                                     std::span<const ByteSpan> spent)
 {
     if (m_checks == UndoChecks::kNone) return std::nullopt;
     if (m_checks == UndoChecks::kRules) {
@@ -23,8 +25,8 @@ SpentRules::Check(const HeaderNode& node, const PlainBlock& block, std::span<con
 
 /** Runs also the rules that need no coins. A fault of the bytes that does not make the block
  *  invalid is a system error. */
-Result<RuleResult> SpentRules::RunAll(const HeaderNode& node, const PlainBlock& block,
-                                      std::span<const ByteSpan> spent)
+RuleVerdict SpentRules::RunAll(const HeaderNode& node, const PlainBlock& block,
+                               std::span<const ByteSpan> spent)
 {
     IBD_RETURN_IF_ERROR(m_view.Parse(block.Raw()));
     RuleResult broken = CheckBlock(m_view, m_params.consensus);
@@ -39,8 +41,8 @@ Result<RuleResult> SpentRules::RunAll(const HeaderNode& node, const PlainBlock& 
 }
 
 /** Keeps the serial engine's order: scripts are reported last, as they run in parallel there. */
-Result<RuleResult> SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
-                                   std::span<const ByteSpan> spent)
+RuleVerdict SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
+                            std::span<const ByteSpan> spent)
 {
     const NodeAncestry prev(node.prev);
     BlockSpendRules rules(node.height, node.hash, prev, m_params.consensus);

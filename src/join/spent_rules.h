@@ -4,9 +4,11 @@
 #pragma once
 
 #include "consensus/deferred_scripts.h"
+#include "consensus/rule_verdict.h"
 #include "join/undo_options.h"
 #include "primitives/plain_block.h"
 #include "storage/block_store.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -22,14 +24,14 @@ public:
     /** `spent`: a coin in undo form for each input in block order, without the coinbase's. Returns
      *  the broken rule, with block, height and transaction, or nothing. Bad data: a coin is
      *  malformed. A system error: the block is damaged. */
-    Result<std::optional<std::string>> Check(const HeaderNode& node, const PlainBlock& block,
-                                             std::span<const ByteSpan> spent);
+    Found<std::string> Check(const HeaderNode& node, const PlainBlock& block,
+                             std::span<const ByteSpan> spent);
 
 private:
-    Result<RuleResult> RunAll(const HeaderNode& node, const PlainBlock& block,
-                              std::span<const ByteSpan> spent);
-    Result<RuleResult> Run(const HeaderNode& node, std::span<const TxView> txs,
-                           std::span<const ByteSpan> spent);
+    RuleVerdict RunAll(const HeaderNode& node, const PlainBlock& block,
+                       std::span<const ByteSpan> spent);
+    RuleVerdict Run(const HeaderNode& node, std::span<const TxView> txs,
+                    std::span<const ByteSpan> spent);
     Result<> View(std::span<const ByteSpan> spent);
     RuleResult RunScripts(const TxView& tx);
     RuleViolation NameInput(RuleViolation violation, const TxView& tx, int height) const;

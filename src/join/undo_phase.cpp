@@ -6,6 +6,7 @@
 #include "join/coin_record.h"
 #include "join/join_threads.h"
 #include "join/spent_rules.h"
+#include "util/found.h"
 
 #include <numeric>
 
@@ -272,8 +273,8 @@ UndoPhase::UndoPhase(JoinJob& job, const UndoOptions& options, const BlockStore&
 {
 }
 
-Result<std::optional<BrokenRule>> UndoPhase::Run(RangeSpan ranges, std::span<const SpillInfo> coins,
-                                                 JoinMeter& meter)
+Found<BrokenRule> UndoPhase::Run(RangeSpan ranges, std::span<const SpillInfo> coins,
+                                 JoinMeter& meter)
 {
     IBD_ASSIGN_OR_RETURN(const auto spills,
                          SpillReader::Open(m_job.env, m_job.options.directory, coins,

@@ -9,6 +9,7 @@
 #include "join/span_blocks.h"
 #include "join/span_records.h"
 #include "join/undo_handover.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -23,8 +24,7 @@ public:
     /** Makes the undo data of the blocks of some of JoinState::SpendingRanges(); `coins` contain
      *  all coins that they spend. Returns the lowest block that breaks a rule, if any. Bad data: a
      *  spill of coins is damaged. Ends early if the job was stopped. */
-    Result<std::optional<BrokenRule>> Run(RangeSpan ranges, std::span<const SpillInfo> coins,
-                                          JoinMeter& meter);
+    Found<BrokenRule> Run(RangeSpan ranges, std::span<const SpillInfo> coins, JoinMeter& meter);
 
 private:
     class Worker;

@@ -2,6 +2,7 @@
 #include "join/undo_portions.h"
 
 #include "join/spill_series.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -42,7 +43,7 @@ UndoPortions::UndoPortions(JoinJob& job, const UndoOptions& options, const Block
 {
 }
 
-Result<std::optional<BrokenRule>> UndoPortions::Run()
+Found<BrokenRule> UndoPortions::Run()
 {
     IBD_ASSIGN_OR_RETURN(uint32_t range, Begin());
     m_job.Enter(JoinProgress::Phase::kUndo);

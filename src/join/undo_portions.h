@@ -9,6 +9,7 @@
 #include "join/join_state.h"
 #include "join/join_threads.h"
 #include "join/undo_phase.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -26,7 +27,7 @@ public:
 
     /** Call once. Returns the lowest block that breaks a rule, if any. Bad data: a spill is
      *  damaged. Ends early if the job was stopped. */
-    Result<std::optional<BrokenRule>> Run();
+    Found<BrokenRule> Run();
 
     /** Bytes of coins written so far. */
     uint64_t CoinBytes() const { return m_coin_bytes; }

@@ -12,6 +12,7 @@
 #include "join/spend_join.h"
 #include "join/spill_removal.h"
 #include "join/undo_options.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -46,13 +47,12 @@ public:
 
 private:
     Result<JoinVerdict> Try(UndoConsumer& consumer);
-    Result<std::optional<JoinVerdict>> TryLast(UndoConsumer& consumer, bool use_kept,
-                                               std::optional<FoundCoins> found);
+    Found<JoinVerdict> TryLast(UndoConsumer& consumer, bool use_kept,
+                               std::optional<FoundCoins> found);
     bool Fits(const FoundCoins& found) const;
-    Result<std::optional<JoinVerdict>> WriteFound(const JoinState& found, UndoConsumer& consumer);
+    Found<JoinVerdict> WriteFound(const JoinState& found, UndoConsumer& consumer);
     bool IsUsable(const JoinState& kept) const;
-    Result<std::optional<JoinVerdict>> MakeLast(const JoinState& kept, bool use_kept,
-                                                UndoConsumer& consumer);
+    Found<JoinVerdict> MakeLast(const JoinState& kept, bool use_kept, UndoConsumer& consumer);
     Result<BlockPlaces> FindPlaces() const;
     Result<uint32_t> RemoveUseless(const JoinState& state);
     Result<JoinVerdict> Write(const JoinState& state, const BlockPlaces& places,

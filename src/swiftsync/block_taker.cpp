@@ -2,6 +2,7 @@
 #include "swiftsync/block_taker.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
 #include "consensus/script_flags.h"
 #include "consensus/sigops.h"
 
@@ -22,7 +23,7 @@ std::optional<FoldFailure> BlockTaker::Take(BlockSource& source, const SuppliedB
     using Kind = FoldFailure::Kind;
     const HeaderNode& node = *block.node;
     kept = false;
-    const Result<RuleResult> broken = Check(block);
+    const RuleVerdict broken = Check(block);
     if (!broken) {
         const bool damaged = broken.GetError().kind == Error::Kind::kBadData;
         return Failed(damaged ? Kind::kUndo : Kind::kMachine, node, broken.GetError());
@@ -47,7 +48,7 @@ int64_t BlockTaker::LegacySigOps() const
     return m_sigops >= 0 ? m_sigops : LegacySigOpCount(m_view.Inputs(), m_view.Outputs());
 }
 
-Result<RuleResult> BlockTaker::Check(const SuppliedBlock& block)
+RuleVerdict BlockTaker::Check(const SuppliedBlock& block)
 {
     using Kind = RuleViolation::Kind;
     const HeaderNode& node = *block.node;

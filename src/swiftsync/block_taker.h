@@ -5,6 +5,7 @@
 #pragma once
 
 #include "chain/block_source.h"
+#include "consensus/rule_verdict.h"
 #include "swiftsync/spend_order.h"
 
 #include <atomic>
@@ -36,7 +37,7 @@ class BlockTaker {
 public:
     /** Replaces the check of the coinless rules and of the order of spending; may check every rule,
      *  or only that the block is unchanged. Errors of kind kBadData are about undo data. */
-    using OtherCheck = std::function<Result<RuleResult>(const BlockView&, const HeaderNode&)>;
+    using OtherCheck = std::function<RuleVerdict(const BlockView&, const HeaderNode&)>;
 
     /** `secret`: see SpendOrder. `other`: may be empty. */
     BlockTaker(const ChainParams& params, uint64_t secret, OtherCheck other = {})
@@ -54,7 +55,7 @@ public:
     int64_t LegacySigOps() const;
 
 private:
-    Result<RuleResult> Check(const SuppliedBlock& block);
+    RuleVerdict Check(const SuppliedBlock& block);
     RuleResult CheckAnew(const HeaderNode& node);
     RuleResult CheckStored(const HeaderNode& node);
     std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);

@@ -1,5 +1,6 @@
 // See file_block_source.h.
 #include "swiftsync/file_block_source.h"
+#include "util/found.h"
 
 #include <algorithm>
 #include <utility>
@@ -114,7 +115,7 @@ Result<bool> FileBlockSource::Next(SuppliedBlock& out)
     Result<ByteSpan> bytes = again ? ReadAgain() : ReadPlanned();
     if (!bytes && !again && bytes.GetError().kind == Error::Kind::kBadData) {
         const Result<ByteSpan> second = ReadAgain();
-        if (second || second.GetError().kind == Error::Kind::kSystem) bytes = second;
+        if (second || SystemFailed(second)) bytes = second;
     }
     if (!bytes) return bytes.GetError();
     out = {m_block.node, *bytes, m_block.fold, m_block.indexed, m_block.tag};
@@ -148,7 +149,7 @@ Result<ByteSpan> FileBlockSource::ReadAgain()
 {
     m_is_second = true;
     auto bytes = m_store.ReadBlock({m_block.file, m_block.offset}, &m_block.node->hash);
-    if (!bytes && bytes.GetError().kind == Error::Kind::kSystem) return bytes.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(bytes);
     if (!bytes) return Damaged(m_block, bytes.Message());
     m_second = std::move(*bytes);
     return ByteSpan(m_second);

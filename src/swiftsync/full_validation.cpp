@@ -2,6 +2,7 @@
 #include "swiftsync/full_validation.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
 #include "util/endian.h"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
     return lowest;
 }
 
-Result<RuleResult> FullValidation::Check(const BlockView& block, const HeaderNode& node)
+RuleVerdict FullValidation::Check(const BlockView& block, const HeaderNode& node)
 {
     if (auto broken = CheckBlock(block, m_params.consensus)) return broken;
     if (node.prev != nullptr) { // genesis is exempt from rules: see ChainManager::Check

@@ -7,6 +7,7 @@
 
 #include "chain/header_tree.h"
 #include "consensus/deferred_scripts.h"
+#include "consensus/rule_verdict.h"
 #include "storage/block_store.h"
 #include "storage/undo.h"
 #include "swiftsync/aggregate.h"
@@ -25,7 +26,7 @@ public:
     /** Reads the undo record of the block and checks every rule. The block was parsed and has the
      *  node's hash; the node is above genesis. A violation may also come from false undo data.
      *  Errors: kBadData: the record is damaged or does not fit the block; else the machine's. */
-    Result<RuleResult> Check(const BlockView& block, const HeaderNode& node);
+    RuleVerdict Check(const BlockView& block, const HeaderNode& node);
 
     /** After Check() and Fold() of the same block: adds its outputs that will be spent and
      *  subtracts the coins claimed by its inputs. */

@@ -2,6 +2,7 @@
 #include "swiftsync/run_merge.h"
 
 #include "swiftsync/coin_merge.h"
+#include "util/found.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,8 +14,8 @@ namespace {
 constexpr uint64_t kLookForStopEvery = 4096; //!< records
 
 /** Writes all records of `runs` as one run; nothing if `stop` is set. */
-Result<std::optional<WrittenRun>> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
-                                              const std::atomic<bool>& stop)
+Found<WrittenRun> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
+                              const std::atomic<bool>& stop)
 {
     CoinMerger merger(runs, 0, std::numeric_limits<uint64_t>::max());
     for (uint64_t records = 0;; ++records) {

@@ -1,5 +1,5 @@
 // What a Result takes for its value.
-#include "util/result.h"
+#include "util/found.h"
 
 #include <memory>
 
@@ -18,7 +18,7 @@ struct Derived final : Base {
 };
 
 Result<std::unique_ptr<Base>> MakeDerived() { return std::make_unique<Derived>(); }
-Result<std::optional<int>> Half(int n)
+Found<int> Half(int n)
 {
     if (n < 0) return BadData("{} is negative", n);
     if (n % 2) return std::nullopt;
@@ -40,4 +40,29 @@ TEST_CASE("a Result is made from whatever converts to its value, or from an erro
     CHECK_FALSE(failed.Ok());
     CHECK(failed.GetError().kind == Error::Kind::kSystem);
     static_assert(!std::is_convertible_v<Result<Base>, Result<int>>);
+}
+
+namespace {
+
+/** The error of the machine, if it is one; bad data counts as 0. */
+Result<int> OrZero(const Result<int>& read)
+{
+    IBD_RETURN_IF_SYSTEM_ERROR(read);
+    return read ? *read : 0;
+}
+
+} // namespace
+
+TEST_CASE("only an error of the machine is a system error")
+{
+    CHECK(SystemFailed(Result<int>(SystemError("disk"))));
+    CHECK_FALSE(SystemFailed(Result<int>(BadData("damaged"))));
+    CHECK_FALSE(SystemFailed(Result<int>(1)));
+    CHECK(SystemFailed(Result<>(SystemError("disk"))));
+    CHECK_FALSE(SystemFailed(Result<>(BadData("damaged"))));
+    CHECK_FALSE(SystemFailed(Result<>()));
+
+    CHECK(OrZero(7).Value() == 7);
+    CHECK(OrZero(BadData("damaged")).Value() == 0);
+    CHECK(OrZero(SystemError("disk")).Message() == "disk");
 }

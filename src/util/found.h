@@ -1,0 +1,27 @@
+// Names for Results with a further distinction: a value that may be absent, and an error of the
+// machine.
+#pragma once
+
+#include "util/result.h"
+
+namespace ibd {
+
+/** What a search found: a value, or nothing. */
+template <typename T>
+using Found = Result<std::optional<T>>;
+
+/** The machine failed; the data may be fine. */
+template <typename T>
+bool SystemFailed(const Result<T>& result)
+{
+    return !result.Ok() && result.GetError().kind == Error::Kind::kSystem;
+}
+
+} // namespace ibd
+
+/** Returns the error of `result` from the enclosing function if the machine failed. Bad data is
+ * left to the code behind it: damage is often mended, where a failing disk must not be. */
+#define IBD_RETURN_IF_SYSTEM_ERROR(result)                                                         \
+    do {                                                                                           \
+        if (::ibd::SystemFailed(result)) return (result).GetError();                               \
+    } while (0)
