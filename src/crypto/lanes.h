@@ -17,8 +17,9 @@ enum class Verdict : uint8_t {
 
 enum class KeyForm : uint8_t { kEvenY, kOddY, kGivenY };
 enum class Equation : uint8_t {
-    kEcdsa,   //!< x of the sum, modulo the order, is r
-    kSchnorr, //!< x of the sum is r, and its y is even
+    kEcdsa, //!< x of the sum, modulo the order, is r
+    kEvenY, //!< x of the sum is r, and its y is even
+    kOddY,  //!< x of the sum is r, and its y is odd
 };
 
 using Word32 = std::array<uint8_t, 32>; //!< big-endian
@@ -36,7 +37,16 @@ struct Job {
 /** Decides all jobs; one verdict for each. Safe on any thread. */
 using VerifyFunction = void (*)(std::span<const Job> jobs, std::span<Verdict> verdicts);
 
-/** The implementation for eight lanes of AVX-512 IFMA; null without these instructions. */
+// Each is null on a processor without the instructions.
+
+/** Eight lanes of AVX-512 IFMA. */
 VerifyFunction IfmaVerifier();
+/** Four lanes of AVX2 and FMA. */
+VerifyFunction Avx2Verifier();
+/** The fastest one. */
+VerifyFunction BestVerifier();
+/** How many signatures BestVerifier() verifies in the time that libsecp256k1 takes for one, as
+ *  measured; four without a verifier. */
+size_t SignaturesInTimeOfOne();
 
 } // namespace ibd::lanes

@@ -52,9 +52,10 @@ struct Group {
     Field r{}, x3{};
     Factors<Curve> factors{};
     Accumulator sum{};
-    Mask odd_wanted = 0, y_given = 0, schnorr = 0;
-    Mask bad = 0;    //!< no such point, or r is p or more
-    Mask unsure = 0; //!< an r that stands for two x
+    Mask odd_wanted = 0, y_given = 0;        //!< of the key
+    Mask sum_parity_wanted = 0, odd_sum = 0; //!< of the sum: whether it matters, and which
+    Mask bad = 0;                            //!< no such point, or r is p or more
+    Mask unsure = 0;                         //!< an r that stands for two x
 };
 
 template <size_t kCount>
@@ -91,8 +92,9 @@ void SetJob(Group<Curve>& group, size_t lane, const Job& job)
     SetLane(group.r, lane, r);
     if (given) group.y_given |= bit;
     if (job.form == KeyForm::kOddY) group.odd_wanted |= bit;
-    if (job.equation == Equation::kSchnorr) {
-        group.schnorr |= bit;
+    if (job.equation != Equation::kEcdsa) {
+        group.sum_parity_wanted |= bit;
+        if (job.equation == Equation::kOddY) group.odd_sum |= bit;
     } else if (Below(r, kPrimeMinusOrder)) {
         group.unsure |= bit;
     }
@@ -187,10 +189,10 @@ IBD_LANES_TARGET Masks Judge(const Group<Curve>& group, const Field& inverse)
     Multiply(power, power, inverse);
     Multiply(y, point.y, power);
     Subtract(difference, x, group.r);
-    const Mask even_if_asked = Not(OddLanes(y) & group.schnorr);
+    const Mask wrong_parity = (OddLanes(y) ^ group.odd_sum) & group.sum_parity_wanted;
     Masks masks{};
     masks.unsure = group.unsure | group.sum.infinite | ZeroLanes(point.z);
-    masks.valid = ZeroLanes(difference) & even_if_asked;
+    masks.valid = ZeroLanes(difference) & Not(wrong_parity);
     return masks;
 }
 

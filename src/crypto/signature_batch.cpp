@@ -1,6 +1,7 @@
 // See signature_batch.h. Makes of each note the equation that the lanes check:
 //   ECDSA    u1 G + u2 Q has x = r mod n, with u1 = message / s and u2 = r / s (SEC 1, 4.1.4)
 //   BIP 340  s G - e Q has x = r and even y, with e the tagged hash of r, Q and the message
+//   BIP 341  tweak G + Q has the output key's x and the parity of the control block
 #include "crypto/signature_batch.h"
 #include "util/check.h"
 
@@ -48,8 +49,8 @@ Hash32 SchnorrChallenge(ByteSpan r, ByteSpan key, const Hash32& message)
 
 const char* SignatureVerifierName(LanesMode mode)
 {
-    return mode != LanesMode::kOff && lanes::IfmaVerifier() != nullptr ? "avx512ifma"
-                                                                       : "libsecp256k1";
+    if (mode == LanesMode::kOff || lanes::BestVerifier() == nullptr) return "libsecp256k1";
+    return lanes::IfmaVerifier() != nullptr ? "avx512ifma" : "avx2";
 }
 
 bool LanesAgree(lanes::VerifyFunction verifier)
@@ -64,7 +65,12 @@ bool LanesAgree(lanes::VerifyFunction verifier)
         const SchnorrSignature schnorr = signer.SignSchnorr(secret, message);
         const Bytes der = signer.SignEcdsa(secret, message);
         if (i % 2 != 0) message[i % message.size()] ^= 1;
-        if (i % 3 == 0) {
+        if (i % 5 == 0) {
+            const XOnlyKey key = signer.XOnlyPublicKey(secret);
+            const auto [output, odd] = *TweakXOnlyKey(key, message);
+            batch.AddTweak(output, odd != (i % 2 != 0), key, message);
+            expected.push_back(i % 2 == 0);
+        } else if (i % 3 == 0) {
             const XOnlyKey key = signer.XOnlyPublicKey(secret);
             batch.AddSchnorr(key, schnorr, message);
             expected.push_back(VerifySchnorr(key, schnorr, message));
@@ -75,6 +81,14 @@ bool LanesAgree(lanes::VerifyFunction verifier)
         }
     }
     return batch.Verify() == expected;
+}
+
+LanesMode UsableLanes(LanesMode wanted, bool& broken, lanes::VerifyFunction verifier)
+{
+    broken = false;
+    if (wanted == LanesMode::kOff || verifier == nullptr) return LanesMode::kOff;
+    broken = !LanesAgree(verifier);
+    return broken ? LanesMode::kOff : wanted;
 }
 
 SignatureBatch::SignatureBatch(LanesMode mode, lanes::VerifyFunction verifier)
@@ -101,42 +115,79 @@ void SignatureBatch::AddSchnorr(const XOnlyKey& public_key, const SchnorrSignatu
     Note note{};
     note.message = message;
     note.signature = signature;
-    note.schnorr = true;
+    note.kind = Kind::kSchnorr;
     note.key_size = static_cast<uint8_t>(public_key.size());
     std::ranges::copy(public_key, note.key.begin());
     m_notes.push_back(note);
 }
 
-bool SignatureBatch::VerifyPlainly(const Note& note)
+void SignatureBatch::AddTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
+                              const Hash32& tweak)
 {
-    if (note.schnorr) return VerifySchnorr(Part<32>(note.key.data()), note.signature, note.message);
-    return VerifyCompactEcdsa(ByteSpan(note.key).first(note.key_size), note.signature,
-                              note.message);
+    Note note{};
+    note.message = tweak;
+    std::ranges::copy(output_key, note.signature.begin());
+    note.kind = odd ? Kind::kOddTweak : Kind::kEvenTweak;
+    note.key_size = static_cast<uint8_t>(internal_key.size());
+    std::ranges::copy(internal_key, note.key.begin());
+    m_notes.push_back(note);
 }
 
-/** Makes the job, except for the division by s of ECDSA. False: the check fails without curve
- *  arithmetic. */
-bool SignatureBatch::MakeJob(const Note& note, Job& job, Scalar& s)
+bool SignatureBatch::VerifyPlainly(const Note& note)
 {
-    const uint8_t* const r_bytes = note.signature.data();
-    bool r_overflows = false, s_overflows = false;
-    job.r = Part<32>(r_bytes);
-    const Scalar r = lanes::ScalarFromBytes(r_bytes, &r_overflows);
-    s = lanes::ScalarFromBytes(r_bytes + 32, &s_overflows);
-    if (s_overflows) return false;
-    if (note.schnorr) {
-        job.equation = lanes::Equation::kSchnorr;
-        job.key_x = Part<32>(note.key.data());
-        const Hash32 challenge =
-            SchnorrChallenge(job.r, ByteSpan(note.key).first(32), note.message);
-        job.g = s;
-        job.q = lanes::Negate(lanes::ScalarFromBytes(challenge.data(), nullptr));
-        return true;
+    if (note.kind == Kind::kEcdsa) {
+        return VerifyCompactEcdsa(ByteSpan(note.key).first(note.key_size), note.signature,
+                                  note.message);
     }
-    if (r_overflows || lanes::IsZero(r) || lanes::IsZero(s)) return false;
+    const XOnlyKey key = Part<32>(note.key.data());
+    if (note.kind == Kind::kSchnorr) return VerifySchnorr(key, note.signature, note.message);
+    return CheckTaprootTweak(Part<32>(note.signature.data()), note.kind == Kind::kOddTweak, key,
+                             note.message);
+}
+
+// MakeJob and its parts: false: the check fails without curve arithmetic.
+
+/** All but the division by s. */
+bool SignatureBatch::MakeEcdsaJob(const Note& note, Job& job, Scalar& s)
+{
+    bool r_overflows = false, s_overflows = false;
+    const Scalar r = lanes::ScalarFromBytes(note.signature.data(), &r_overflows);
+    s = lanes::ScalarFromBytes(note.signature.data() + 32, &s_overflows);
+    if (r_overflows || s_overflows || lanes::IsZero(r) || lanes::IsZero(s)) return false;
+    job.equation = lanes::Equation::kEcdsa;
+    job.r = Part<32>(note.signature.data());
     job.g = lanes::ScalarFromBytes(note.message.data(), nullptr);
     job.q = r;
     return ReadKey(ByteSpan(note.key).first(note.key_size), job);
+}
+
+bool SignatureBatch::MakeSchnorrJob(const Note& note, Job& job)
+{
+    bool overflows = false;
+    job.equation = lanes::Equation::kEvenY;
+    job.key_x = Part<32>(note.key.data());
+    job.r = Part<32>(note.signature.data());
+    job.g = lanes::ScalarFromBytes(note.signature.data() + 32, &overflows);
+    const Hash32 challenge = SchnorrChallenge(job.r, job.key_x, note.message);
+    job.q = lanes::Negate(lanes::ScalarFromBytes(challenge.data(), nullptr));
+    return !overflows;
+}
+
+bool SignatureBatch::MakeTweakJob(const Note& note, Job& job)
+{
+    bool overflows = false;
+    job.equation = note.kind == Kind::kOddTweak ? lanes::Equation::kOddY : lanes::Equation::kEvenY;
+    job.key_x = Part<32>(note.key.data());
+    job.r = Part<32>(note.signature.data());
+    job.g = lanes::ScalarFromBytes(note.message.data(), &overflows);
+    job.q = {{1, 0, 0, 0}};
+    return !overflows;
+}
+
+bool SignatureBatch::MakeJob(const Note& note, Job& job, Scalar& s)
+{
+    if (note.kind == Kind::kEcdsa) return MakeEcdsaJob(note, job, s);
+    return note.kind == Kind::kSchnorr ? MakeSchnorrJob(note, job) : MakeTweakJob(note, job);
 }
 
 std::vector<lanes::Verdict> SignatureBatch::VerifyInLanes() const
@@ -149,7 +200,7 @@ std::vector<lanes::Verdict> SignatureBatch::VerifyInLanes() const
         Job job{};
         Scalar s;
         if (m_notes[i].key_size == 0 || !MakeJob(m_notes[i], job, s)) continue;
-        if (!m_notes[i].schnorr) inverses.push_back(s);
+        if (m_notes[i].kind == Kind::kEcdsa) inverses.push_back(s);
         jobs.push_back(job);
         notes.push_back(i);
     }

@@ -1,7 +1,7 @@
-// SignatureBatch: collects signatures and verifies them together, eight at a time in vector lanes
+// SignatureBatch: collects signatures and verifies them together, several at a time in vector lanes
 // (crypto/lanes.h) if available, else one after the other by libsecp256k1. The verdicts are those
-// of VerifyEcdsa and VerifySchnorr (crypto/secp256k1.h). Not thread-safe: a batch belongs to one
-// thread. Public data only.
+// of VerifyEcdsa, VerifySchnorr and CheckTaprootTweak (crypto/secp256k1.h). Not thread-safe: a
+// batch belongs to one thread. Public data only.
 #pragma once
 
 #include "crypto/lanes.h"
@@ -18,23 +18,31 @@ enum class LanesMode : uint8_t {
     kCheck, //!< both; a difference is a bug and aborts the program
 };
 
-/** The verifier on this machine in that mode: "avx512ifma" or "libsecp256k1". */
+/** The verifier on this machine in that mode: "avx512ifma", "avx2" or "libsecp256k1". */
 const char* SignatureVerifierName(LanesMode mode);
 
 /** Whether `verifier` gives libsecp256k1's verdicts for a hundred signatures, every second one
  *  invalid: a check of the processor before a start relies on it. Takes ten milliseconds. */
-bool LanesAgree(lanes::VerifyFunction verifier = lanes::IfmaVerifier());
+bool LanesAgree(lanes::VerifyFunction verifier = lanes::BestVerifier());
+
+/** kOff without a verifier, and for one that computes wrongly; else `wanted`. `broken`: the latter.
+ */
+LanesMode UsableLanes(LanesMode wanted, bool& broken,
+                      lanes::VerifyFunction verifier = lanes::BestVerifier());
 
 class SignatureBatch {
 public:
     /** `verifier`: null: libsecp256k1. */
-    explicit SignatureBatch(LanesMode mode, lanes::VerifyFunction verifier = lanes::IfmaVerifier());
+    explicit SignatureBatch(LanesMode mode, lanes::VerifyFunction verifier = lanes::BestVerifier());
 
     /** Notes a check with VerifyEcdsa's arguments. */
     void AddEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     /** Notes a check with VerifySchnorr's arguments. */
     void AddSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
                     const Hash32& message);
+    /** Notes a check with CheckTaprootTweak's arguments. */
+    void AddTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
+                  const Hash32& tweak);
 
     size_t size() const { return m_notes.size(); }
     void Clear() { m_notes.clear(); }
@@ -43,15 +51,19 @@ public:
     std::vector<bool> Verify() const;
 
 private:
+    enum class Kind : uint8_t { kEcdsa, kSchnorr, kEvenTweak, kOddTweak };
     struct Note {
         std::array<uint8_t, 65> key;       //!< as in the script, or 32 bytes
-        std::array<uint8_t, 64> signature; //!< r and s, or as given
-        Hash32 message;
-        uint8_t key_size; //!< 0: malformed, so the check is false
-        bool schnorr;
+        std::array<uint8_t, 64> signature; //!< r and s, or as given; the output key of a tweak
+        Hash32 message;                    //!< or the tweak
+        uint8_t key_size;                  //!< 0: malformed, so the check is false
+        Kind kind;
     };
 
     static bool VerifyPlainly(const Note& note);
+    static bool MakeEcdsaJob(const Note& note, lanes::Job& job, lanes::Scalar& s);
+    static bool MakeSchnorrJob(const Note& note, lanes::Job& job);
+    static bool MakeTweakJob(const Note& note, lanes::Job& job);
     static bool MakeJob(const Note& note, lanes::Job& job, lanes::Scalar& s);
     std::vector<lanes::Verdict> VerifyInLanes() const;
 

@@ -39,6 +39,11 @@ struct Checks {
         batch.AddSchnorr(key, signature, message);
         expected.push_back(VerifySchnorr(key, signature, message));
     }
+    void Tweak(const XOnlyKey& output, bool odd, const XOnlyKey& internal, const Hash32& tweak)
+    {
+        batch.AddTweak(output, odd, internal, tweak);
+        expected.push_back(CheckTaprootTweak(output, odd, internal, tweak));
+    }
 };
 
 /** A key with a known secret, and a signature that is good until a byte of it changes. */
@@ -92,6 +97,20 @@ void AddSmall(Checks& checks, Reader& reader, const Signer& signer)
     checks.Ecdsa(key, der, message);
 }
 
+/** A commitment that holds until a byte of it changes. */
+void AddTweaked(Checks& checks, Reader& reader, const Signer& signer)
+{
+    const uint8_t how = reader.U8();
+    const Hash32 secret = Number(reader, (how & 1) != 0);
+    Hash32 tweak = Number(reader, (how & 2) != 0);
+    if (!Signer::IsValidSecret(secret)) return;
+    const XOnlyKey internal = signer.XOnlyPublicKey(secret);
+    const auto sum = TweakXOnlyKey(internal, tweak);
+    const XOnlyKey output = sum ? sum->first : internal;
+    tweak[reader.U8() % tweak.size()] ^= reader.U8();
+    checks.Tweak(output, (how & 4) != 0, internal, tweak);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -101,9 +120,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     Reader reader(ByteSpan(data, size));
     Checks checks;
     while (reader.Ok() && reader.Remaining() > 0 && checks.expected.size() < kMost) {
-        switch (reader.U8() % 3) {
+        switch (reader.U8() % 4) {
         case 0: AddSigned(checks, reader, signer); break;
         case 1: AddRaw(checks, reader); break;
+        case 3: AddTweaked(checks, reader, signer); break;
         default: AddSmall(checks, reader, signer); break;
         }
     }

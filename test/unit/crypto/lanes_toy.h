@@ -337,7 +337,9 @@ private:
         REQUIRE(sum != 0);
         const bool odd = m_points[static_cast<size_t>(sum)].y % 2 != 0;
         const bool fits = r_point == sum || r_point == Curve::kOrder - sum;
-        if (!fits || (job.equation == Equation::kSchnorr && odd)) return Verdict::kInvalid;
+        if (job.equation == Equation::kEvenY && odd) return Verdict::kInvalid;
+        if (job.equation == Equation::kOddY && !odd) return Verdict::kInvalid;
+        if (!fits) return Verdict::kInvalid;
         return ++m_valid, Verdict::kValid;
     }
 
@@ -356,6 +358,8 @@ private:
     size_t m_unsure = 0, m_valid = 0;
 };
 
+constexpr Equation kEquations[] = {Equation::kEcdsa, Equation::kEvenY, Equation::kOddY};
+
 KeyForm RandomForm() { return RandomBelow(2) == 0 ? KeyForm::kGivenY : KeyForm::kEvenY; }
 
 /** Every key, both factors and every r, with small and with large factors. */
@@ -367,7 +371,7 @@ void CheckEveryVerdict()
         for (int g = 0; g < Curve::kOrder; ++g) {
             for (int q = 0; q < Curve::kOrder; ++q) {
                 for (int r = 0; r <= Curve::kOrder / 2; ++r) {
-                    for (const Equation equation : {Equation::kEcdsa, Equation::kSchnorr}) {
+                    for (const Equation equation : kEquations) {
                         jobs.Add(key, g, q, false, r, RandomForm(), equation);
                         jobs.Add(key, g, q, true, r, RandomForm(), equation);
                     }
@@ -393,8 +397,7 @@ void CheckVerdicts(int step)
                 const int g = first ? factor : other, q = first ? other : factor;
                 const bool right = RandomBelow(4) != 0;
                 const int r = right ? (g + q * key) % Curve::kOrder : RandomBelow(Curve::kOrder);
-                jobs.Add(key, g, q, wide, r, RandomForm(),
-                         RandomBelow(2) == 0 ? Equation::kEcdsa : Equation::kSchnorr);
+                jobs.Add(key, g, q, wide, r, RandomForm(), kEquations[RandomBelow(3)]);
             }
         }
     }

@@ -46,7 +46,8 @@ struct Checks {
 
     /** By default the lanes with checked arithmetic, those of the machine, and libsecp256k1. */
     explicit Checks(std::initializer_list<lanes::VerifyFunction> verifiers = {
-                        lanes::VerifyOn<lanes::Secp256k1>, lanes::IfmaVerifier(), nullptr})
+                        lanes::VerifyOn<lanes::Secp256k1>, lanes::IfmaVerifier(),
+                        lanes::Avx2Verifier(), nullptr})
     {
         for (const auto verifier : verifiers) batches.emplace_back(LanesMode::kOn, verifier);
     }
@@ -59,6 +60,11 @@ struct Checks {
     {
         for (SignatureBatch& batch : batches) batch.AddSchnorr(key, signature, message);
         expected.push_back(VerifySchnorr(key, signature, message));
+    }
+    void Tweak(const XOnlyKey& output, bool odd, const XOnlyKey& internal, const Hash32& tweak)
+    {
+        for (SignatureBatch& batch : batches) batch.AddTweak(output, odd, internal, tweak);
+        expected.push_back(CheckTaprootTweak(output, odd, internal, tweak));
     }
     /** Returns how many are valid. */
     size_t Judge()
@@ -201,6 +207,31 @@ void AddRandomSchnorr(Checks& checks, const Signer& signer)
     checks.Schnorr(key, signature, message);
 }
 
+void AddRandomTweak(Checks& checks, const Signer& signer)
+{
+    XOnlyKey internal = signer.XOnlyPublicKey(Random32());
+    Hash32 tweak = Random32();
+    auto [output, odd] = *TweakXOnlyKey(internal, tweak);
+    switch (TestRng().Below(16)) {
+    case 0: Spoil(internal, 0, 32); break;
+    case 1: Spoil(tweak, 0, 32); break;
+    case 2: Spoil(output, 0, 32); break;
+    case 3: odd = !odd; break;
+    case 4: tweak = NearOrder(); break;
+    case 5: tweak = Largest(); break;
+    case 6: tweak = {}; break;
+    case 7: std::swap(internal, output); break;
+    case 8: internal = BytesOf(Big(kP + TestRng().Below(977))); break;
+    case 9: output = BytesOf(Big(kP + TestRng().Below(977))); break;
+    case 10: // the sum is the internal key itself
+        tweak = {};
+        output = internal;
+        break;
+    default: break;
+    }
+    checks.Tweak(output, odd, internal, tweak);
+}
+
 lanes::Scalar Small(uint8_t value) { return {{value, 0, 0, 0}}; }
 
 lanes::Scalar Shifted(uint8_t value, int bits) { return {{uint64_t{value} << bits, 0, 0, 0}}; }
@@ -256,6 +287,8 @@ size_t CompareRandom(Checks& checks, const Signer& signer, size_t count)
             const uint64_t kind = TestRng().Below(32);
             if (kind == 0) {
                 AddRandomMade(checks, signer);
+            } else if (kind == 1) {
+                AddRandomTweak(checks, signer);
             } else if (kind < 12) {
                 AddRandomSchnorr(checks, signer);
             } else {
@@ -273,7 +306,7 @@ size_t CompareRandom(Checks& checks, const Signer& signer, size_t count)
 TEST_CASE("signature batch: verdicts equal libsecp256k1's, whichever part is changed")
 {
     constexpr size_t kCount = 4'000;
-    Checks checks({lanes::IfmaVerifier(), nullptr});
+    Checks checks({lanes::IfmaVerifier(), lanes::Avx2Verifier(), nullptr});
     const size_t valid = CompareRandom(checks, Signer(), kCount);
     CHECK(valid > kCount / 4);
     CHECK(valid < kCount * 9 / 10);
@@ -289,12 +322,12 @@ TEST_CASE("signature parts: the long comparison with libsecp256k1", "[.long]")
     if (text == nullptr || std::sscanf(text, "%u-%u", &first, &last) != 2 || last < first) {
         FAIL("set IBD_SIGNATURE_PARTS=first-last; a part is 100,000 signatures");
     }
-    if (lanes::IfmaVerifier() == nullptr) FAIL("this processor has no lanes to compare");
+    if (lanes::BestVerifier() == nullptr) FAIL("this processor has no lanes to compare");
     const Signer signer;
     size_t valid = 0;
     for (unsigned part = first; part <= last; ++part) {
         TestRng() = sim::Rng(part);
-        Checks checks({lanes::IfmaVerifier()});
+        Checks checks({lanes::IfmaVerifier(), lanes::Avx2Verifier()});
         valid += CompareRandom(checks, signer, kPart);
         std::cout << "part " << part << ": no difference; " << (part - first + 1) * kPart
                   << " signatures so far, " << valid << " of them valid" << std::endl;
@@ -350,6 +383,15 @@ TEST_CASE("signature batch: small keys, messages and numbers, which end at infin
                 checks.Ecdsa(key, Der(x, BytesOf(Small(number))), message);
                 checks.Ecdsa(key, Der(BytesOf(Small(secret)), x), message);
             }
+            for (uint8_t number = 0; number < 4; ++number) {
+                const Hash32 tweak = BytesOf(Small(number));
+                checks.Tweak(x, number % 2 != 0, x, tweak);
+                checks.Tweak(
+                    signer.XOnlyPublicKey(BytesOf(Small(static_cast<uint8_t>(number + 1)))), false,
+                    x, tweak);
+            }
+            // the key's own secret as the tweak: doubled, or infinity
+            checks.Tweak(x, false, x, BytesOf(key_secret));
             // message = r * secret' gives u1 G + u2 Q = 0 for the opposite key
             const lanes::Scalar r = lanes::ScalarFromBytes(x.data(), nullptr);
             const lanes::Scalar opposite = lanes::Negate(lanes::Multiply(r, key_secret));
@@ -381,9 +423,18 @@ TEST_CASE("signature batch: the look at the processor finds lanes that compute w
 {
     CHECK(LanesAgree(lanes::VerifyOn<lanes::Secp256k1>));
     CHECK(LanesAgree());
+    CHECK(LanesAgree(lanes::Avx2Verifier()));
     CHECK(LanesAgree(nullptr));
     CHECK_FALSE(LanesAgree(AlwaysValid));
     CHECK_FALSE(LanesAgree(SometimesWrong));
+    bool broken = false;
+    CHECK(UsableLanes(LanesMode::kOn, broken, AlwaysValid) == LanesMode::kOff);
+    CHECK(broken);
+    for (const LanesMode mode : {LanesMode::kOn, LanesMode::kCheck, LanesMode::kOff}) {
+        CHECK(UsableLanes(mode, broken, lanes::VerifyOn<lanes::Secp256k1>) == mode);
+        CHECK(UsableLanes(mode, broken, nullptr) == LanesMode::kOff);
+        CHECK_FALSE(broken);
+    }
 }
 
 TEST_CASE("signature batch: malformed keys and signatures are false, none is lost")
