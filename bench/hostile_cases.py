@@ -21,7 +21,7 @@ GENERATOR = (0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
 
 OP_0, OP_1, OP_16 = 0x00, 0x51, 0x60
 OP_IF, OP_ENDIF, OP_DROP, OP_2DROP, OP_DUP = 0x63, 0x68, 0x75, 0x6d, 0x76
-OP_2DUP, OP_3DUP, OP_ROLL, OP_HASH256 = 0x6e, 0x6f, 0x7a, 0xaa
+OP_2DUP, OP_3DUP, OP_ROLL, OP_NOT, OP_HASH256 = 0x6e, 0x6f, 0x7a, 0x91, 0xaa
 OP_CODESEPARATOR, OP_CHECKSIG, OP_CHECKSIGVERIFY, OP_CHECKMULTISIG = 0xab, 0xac, 0xad, 0xae
 
 #: Looks like a key, but no point has this coordinate: the hash is made, the curve never used.
@@ -272,6 +272,22 @@ def sigop_heavy(scale):
                 one_input(checks(), push(der(1, 1) + b"\x01") + push(KEY), count))
 
 
+def expects_false(scale):
+    """Each input needs its signature to be wrong, so assuming it right is work that is lost."""
+    script = push(KEY) + bytes([OP_CHECKSIG, OP_NOT])
+    return Case("CHECKSIG NOT", P2SH,
+                one_input(script, push(der(1, 1) + b"\x01"), max(1, int(10_000 * scale))))
+
+
+def many_behind_one(scale, signers=40):
+    """The same with many signatures in the branch that is not taken, over a large transaction."""
+    branch = (push(der(1, 1) + b"\x01") + push(KEY) +
+              bytes([OP_CODESEPARATOR, OP_CHECKSIG, OP_DROP])) * 60
+    script = push(KEY) + bytes([OP_CHECKSIG, OP_IF]) + branch + bytes([OP_ENDIF, OP_1])
+    tx = Tx(inputs(signers, push(der(1, 1) + b"\x01")), outputs(int(880_000 * scale)))
+    return Case("CHECKSIG, many in the branch not taken", P2SH, [(tx, [(5, script)] * signers)])
+
+
 def pushes(scale):
     """The most bytes that a bare script can copy."""
     start = push(b"\x01" * 520) * 3
@@ -352,6 +368,8 @@ def cases(scale):
         multisig_verifies(scale),
         multisig_deletes(scale),
         sigop_heavy(scale),
+        expects_false(scale),
+        many_behind_one(scale),
         pushes(scale),
         long_pushes(scale),
         hashing(scale),

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Scripts that are chosen to cost time: our engine against Bitcoin Core's, on one thread, in one
-run. The two take turns; of each the round with the least user CPU time counts.
+run. The two take turns; of each the round with the least user CPU time counts. With --deferred:
+our engine with signatures in batches against itself without.
 
     hostile_scripts.py [--bin build/bin/bench_script] [--rounds 3] [--scale 1] [--only WORD]
+                       [--deferred]
 
 Needs the kernel oracle (test/interop/README.md). Both must give the same verdict, which is that all
 inputs are valid. Ends with the worst ratio; exit status 1 if it is above --limit (default: no
@@ -42,15 +44,18 @@ def best_times(commands, rounds):
     return [min(times) for times in zip(*taken)], verdicts.pop()
 
 
-def measure(case, oracle, binary, rounds):
+def measure(case, oracle, args):
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder) / "block", pathlib.Path(folder) / "spent"]
         for path, data in zip(paths, block_of(case)):
             path.write_bytes(data)
         names = [str(path) for path in paths]
-        commands = ([oracle, "verify-block", *names, "--flags", case.flags, "--repeat"],
-                    [binary, "--block", *names, str(flag_bits(oracle, case.flags))])
-        return best_times(commands, rounds)
+        flags = str(flag_bits(oracle, case.flags))
+        plain = [args.bin, "--block", *names, flags]
+        if args.deferred:
+            return best_times((plain, [args.bin, "--deferred", *names, flags]), args.rounds)
+        kernel = [oracle, "verify-block", *names, "--flags", case.flags, "--repeat"]
+        return best_times((kernel, plain), args.rounds)
 
 
 def main():
@@ -60,14 +65,16 @@ def main():
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float)
+    parser.add_argument("--deferred", action="store_true")
     args = parser.parse_args()
     oracle = str(built_program("build_oracle.sh", "IBD_KERNEL_ORACLE"))
-    print("| case | inputs | Core's, ms | ours, ms | ratio |\n|---|---|---|---|---|")
+    names = ("ours, ms", "deferred, ms") if args.deferred else ("Core's, ms", "ours, ms")
+    print(f"| case | inputs | {names[0]} | {names[1]} | ratio |\n|---|---|---|---|---|")
     worst = 0.0
     for case in cases(args.scale):
         if args.only not in case.name:
             continue
-        (theirs, ours), (inputs, failed) = measure(case, oracle, args.bin, args.rounds)
+        (theirs, ours), (inputs, failed) = measure(case, oracle, args)
         assert failed == 0, f"{case.name}: {failed} inputs failed"
         ratio = ours / theirs if theirs > 0 else float("inf")
         worst = max(worst, ratio)
