@@ -56,4 +56,11 @@ ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block
     return ScriptCheckReason::kSkip;
 }
 
+bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block)
+{
+    const ConsensusParams& known = tree.Params().consensus;
+    return ScriptCheckFor(tree, block, known.assume_valid, known.minimum_chain_work) ==
+           ScriptCheckReason::kSkip;
+}
+
 } // namespace ibd

@@ -181,22 +181,26 @@ Result<> Start::Prepare()
         m_options, ReadNodeOptions(m_args, params, m_config.paths.Network(), MachineMemory()));
     m_options.mock_time = &m_mock_time;
     m_log.Info("Using the '{}' SHA256 implementation", Sha256Implementation());
-    if (m_options.booster.full_validation) ChooseSignatureVerifier();
+    ChooseSignatureVerifier();
     // Releases the locks again: they would not survive the fork.
     IBD_ASSIGN_OR_RETURN(const auto probe, OpenDataDir());
     return {};
 }
 
-/** Disables the vector lanes if the processor computes wrongly. */
+/** Disables the vector lanes if the processor has none, or computes wrongly. */
 void Start::ChooseSignatureVerifier()
 {
     LanesMode& mode = m_options.booster.signature_lanes;
-    if (mode != LanesMode::kOff && !LanesAgree()) {
-        m_log.Error("The signature lanes of this processor disagree with libsecp256k1, which "
-                    "verifies alone now (as with -signaturelanes=0)");
-        mode = LanesMode::kOff;
+    bool broken = false;
+    mode = UsableLanes(mode, broken);
+    if (broken) {
+        InitWarning(m_log, "The vector lanes of this processor computed signatures wrongly, so "
+                           "libsecp256k1 verifies all of them (as with -signaturelanes=0). Check "
+                           "the machine's memory and processor");
     }
-    m_log.Info("Full validation verifies signatures with {}", SignatureVerifierName(mode));
+    m_log.Info("Signatures in full validation, and below blocks that are known to be valid, are "
+               "verified with {}",
+               SignatureVerifierName(mode));
 }
 
 void Start::LogStart()

@@ -99,9 +99,10 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "directory, and give them to peers that ask (default: 1)",
      kYesOrNo, kFlag<&NodeOptions::serve_hints>},
     {"-signaturelanes", "=<mode>",
-     "How full validation verifies signatures: 1, eight at a time where the processor has AVX-512 "
-     "IFMA; 0, with libsecp256k1, as everything else does; check, both ways, and stop at a "
-     "difference (default: 1)",
+     "How signatures are verified in full validation, and with -assumevalid=0 below the block that "
+     "is assumed valid by default: 1, several at a time where the processor has AVX-512 IFMA or "
+     "AVX2; 0, with libsecp256k1, as all others; check, both ways, and stop at a difference "
+     "(default: 1)",
      kPlain, kChoice<kLanes, &NodeOptions::booster, &BoosterOptions::signature_lanes>},
 };
 

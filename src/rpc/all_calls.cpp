@@ -20,7 +20,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddTxProofMethods(table, chain);
     AddChainControlMethods(table, chain);
     AddIndexMethods(table);
-    AddBoosterMethods(table, contexts.booster, contexts.overall);
+    AddBoosterMethods(table, contexts.booster, contexts.overall, contexts.signature_verifier);
     AddHintsMethods(table, chain, contexts.pool.log, contexts.hints_join, contexts.hints_made);
 
     AddMempoolMethods(table, contexts.pool);

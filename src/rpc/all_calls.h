@@ -20,6 +20,7 @@ struct CallContexts {
     NetContext& net;
     std::function<std::optional<BoosterProgress>()> booster; //!< of getboosterinfo
     const OverallProgress& overall;                          //!< likewise
+    std::string signature_verifier;                          //!< likewise
     JoinOptions hints_join;                                  //!< of dumptxouthints
     HintsMade hints_made;                                    //!< by dumptxouthints
     bool fees = true; //!< whether transactions come from peers

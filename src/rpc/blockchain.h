@@ -34,9 +34,10 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context);
 /** getindexinfo. */
 void AddIndexMethods(RpcTable& table);
 
-/** getboosterinfo. `progress`: nothing without a booster; called on any thread. */
+/** getboosterinfo. `progress`: nothing without a booster; called on any thread. `verifier`: of
+ *  signatures in batches. */
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
-                       const OverallProgress& overall);
+                       const OverallProgress& overall, const std::string& verifier);
 /** Adds step, steps, progress and timeleft. */
 void PushOverall(UniValue& out, const OverallProgress::Figure& work);
 

@@ -94,6 +94,15 @@ UniValue ToJson(const BoosterProgress& progress, const std::optional<OverallProg
     return out;
 }
 
+UniValue WithoutBooster(const std::optional<OverallProgress::Figure>& work)
+{
+    const bool converts = work && work->kind == WorkStep::kConvertHints;
+    UniValue off(UniValue::VOBJ);
+    off.pushKV("state", converts ? "converting" : "off");
+    if (work) PushOverall(off, *work);
+    return off;
+}
+
 constexpr const char* kResult =
     "{\n"
     "  \"state\" : \"str\",          (string) off, converting, idle, waiting, joining, validating, "
@@ -158,8 +167,10 @@ constexpr const char* kResult =
     "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; "
     "absent while unknown\n"
     "  },\n"
-    "  \"verdict\" : \"str\"         (string) empty, accepted, or why the hints were "
+    "  \"verdict\" : \"str\",        (string) empty, accepted, or why the hints were "
     "refused\n"
+    "  \"verifier\" : \"str\"        (string) of signatures in full validation and below blocks "
+    "that are known to be valid: avx512ifma or avx2, in batches, or libsecp256k1\n"
     "}";
 
 } // namespace
@@ -173,7 +184,7 @@ void PushOverall(UniValue& out, const OverallProgress::Figure& work)
 }
 
 void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
-                       const OverallProgress& overall)
+                       const OverallProgress& overall, const std::string& verifier)
 {
     RpcMethod method{"blockchain",
                      "getboosterinfo",
@@ -181,15 +192,12 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
                      {},
                      kResult,
                      "",
-                     [progress = std::move(progress), &overall](const RpcCall&) -> UniValue {
+                     [progress = std::move(progress), &overall, verifier](const RpcCall&) {
                          const auto now = progress();
                          const auto work = overall.Now();
-                         if (now) return ToJson(*now, work);
-                         const bool converts = work && work->kind == WorkStep::kConvertHints;
-                         UniValue off(UniValue::VOBJ);
-                         off.pushKV("state", converts ? "converting" : "off");
-                         if (work) PushOverall(off, *work);
-                         return off;
+                         UniValue out = now ? ToJson(*now, work) : WithoutBooster(work);
+                         out.pushKV("verifier", verifier);
+                         return out;
                      }};
     method.since = RpcPhase::kStart;
     table.Add(std::move(method));

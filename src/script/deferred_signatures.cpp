@@ -8,8 +8,8 @@ namespace ibd {
 void DeferredSignatures::BeginInput()
 {
     m_inputs.push_back(m_assumed.size());
-    m_first_note = m_batch.size();
-    m_matching = false;
+    m_cost = kInputCost;
+    m_overrun = m_matching = m_here = false;
 }
 
 /** Its few notes stay in the batch unused, as the batch cannot remove one. */
@@ -20,8 +20,15 @@ void DeferredSignatures::DropInput()
     m_matching = false;
 }
 
+bool DeferredSignatures::HasRoom()
+{
+    if (m_cost >= kMaxInputCost) m_overrun = true;
+    return !m_overrun;
+}
+
 void DeferredSignatures::Assume(uint32_t note)
 {
+    if (note != kNoNote) m_cost += kNoteCost;
     if (!m_matching) m_assumed.push_back({static_cast<uint32_t>(m_pairs.size()), 1, 1});
     m_pairs.push_back(note);
 }
@@ -40,14 +47,19 @@ void DeferredSignatures::NoteSchnorr(const XOnlyKey& public_key, const SchnorrSi
     m_batch.AddSchnorr(public_key, signature, message);
 }
 
-bool DeferredSignatures::BeginMatch(size_t signatures, size_t keys)
+void DeferredSignatures::NoteTweak(const XOnlyKey& output_key, bool odd,
+                                   const XOnlyKey& internal_key, const Hash32& tweak)
 {
-    CHECK(signatures <= keys && !m_matching);
-    if (signatures * (keys - signatures + 1) > kMaxPairsPerKey * keys || !HasRoom()) return false;
+    Assume(static_cast<uint32_t>(m_batch.size()));
+    m_batch.AddTweak(output_key, odd, internal_key, tweak);
+}
+
+void DeferredSignatures::BeginMatch(size_t signatures, size_t keys)
+{
+    CHECK(signatures <= keys && WorthNoting(signatures, keys) && !m_matching);
     m_assumed.push_back({static_cast<uint32_t>(m_pairs.size()), static_cast<uint16_t>(signatures),
                          static_cast<uint16_t>(keys)});
     m_matching = true;
-    return true;
 }
 
 void DeferredSignatures::NoteNothing() { Assume(kNoNote); }
@@ -81,12 +93,17 @@ std::vector<bool> DeferredSignatures::Prove()
             out[i] = Holds(m_assumed[a], verdicts);
         }
     }
+    Clear();
+    return out;
+}
+
+void DeferredSignatures::Clear()
+{
     m_batch.Clear();
     m_pairs.clear();
     m_assumed.clear();
     m_inputs.clear();
-    m_first_note = 0;
-    return out;
+    m_matching = false;
 }
 
 } // namespace ibd

@@ -2,8 +2,12 @@
 // afterwards in one batch. While an input runs, each signature to be verified is noted and assumed
 // to be good. If all assumptions of the input hold, the run is correct. If one fails, or the run
 // failed, the input must run again without deferring, and only that verdict counts. So deferring
-// never makes a valid input invalid. One thread. Memory: 200 bytes a note; an input with more than
-// kMaxNotesPerInput notes has the rest verified at once.
+// never makes a valid input invalid. One thread. Memory: 200 bytes a note; the notes of an input
+// are bounded by their cost.
+//
+// Cost bounds the work that is lost when an assumption fails. It counts bytes: those that are
+// hashed or searched for a signature, and for the rest of the work the bytes that could be hashed
+// meanwhile. So it is the same on every machine.
 #pragma once
 
 #include "crypto/signature_batch.h"
@@ -15,11 +19,12 @@ namespace ibd {
 
 class DeferredSignatures {
 public:
-    static constexpr size_t kMaxNotesPerInput = 4'096;
-    /** Limit on pairs of signature and key of a CHECKMULTISIG, for each of its keys. Without
-     *  deferring it verifies at most one pair for each key, so this bounds the gain of a hostile
-     *  script. */
-    static constexpr size_t kMaxPairsPerKey = 4;
+    static constexpr size_t kInputCost = 20'000;
+    static constexpr size_t kNoteCost = 10'000; //!< five microseconds in lanes
+    /** Of a signature that is verified at once, with libsecp256k1. */
+    static constexpr size_t kPlainCost = 5 * kNoteCost;
+    /** An input that costs more runs without deferring. */
+    static constexpr size_t kMaxInputCost = 8'000'000;
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
@@ -28,17 +33,34 @@ public:
     /** Drops the assumptions of the current input: it failed, or is verified another way. */
     void DropInput();
 
-    /** Whether the current input may note another signature. The pairs of a match have their own
-     *  bound. */
-    bool HasRoom() const { return m_matching || m_batch.size() - m_first_note < kMaxNotesPerInput; }
+    /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). */
+    bool Defers() const { return !m_here; }
+    /** Whether the current input may note another signature. False: its run is to fail. */
+    bool HasRoom();
+    void AddCost(size_t cost) { m_cost += cost; }
+    /** Of the current input. */
+    size_t Cost() const { return m_cost; }
+    /** Whether the current input had no room. */
+    bool Overrun() const { return m_overrun; }
     void NoteEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     void NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
                      const Hash32& message);
 
+    void NoteTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
+                   const Hash32& tweak);
+
+    /** Whether a CHECKMULTISIG is cheaper if all its pairs are noted, as many for each signature;
+     *  else it is verified at once, with at least one pair for each. */
+    static bool WorthNoting(size_t signatures, size_t keys)
+    {
+        return keys - signatures + 1 <= lanes::SignaturesInTimeOfOne();
+    }
+    /** While true, signatures are verified at once. */
+    void VerifyHere(bool here) { m_here = here; }
     /** A CHECKMULTISIG of `signatures` among `keys`, assumed to succeed. Notes up to EndMatch()
      *  belong to it: for each signature i, in order, one note or NoteNothing() for each of the keys
-     *  i .. i + keys - signatures. False: too many pairs; the input must run without deferring. */
-    bool BeginMatch(size_t signatures, size_t keys);
+     *  i .. i + keys - signatures. */
+    void BeginMatch(size_t signatures, size_t keys);
     /** A pair that fails without curve arithmetic. */
     void NoteNothing();
     void EndMatch();
@@ -46,6 +68,8 @@ public:
     size_t Inputs() const { return m_inputs.size(); }
     size_t Notes() const { return m_batch.size(); }
 
+    /** Drops all inputs and notes. */
+    void Clear();
     /** For each input since the last call: whether all its assumptions hold. */
     std::vector<bool> Prove();
 
@@ -65,8 +89,10 @@ private:
     std::vector<uint32_t> m_pairs; //!< note of each pair, or kNoNote
     std::vector<Assumption> m_assumed;
     std::vector<size_t> m_inputs; //!< start of each input's assumptions
-    size_t m_first_note = 0;      //!< of the current input
+    size_t m_cost = 0;            //!< of the current input
+    bool m_overrun = false;       //!< likewise
     bool m_matching = false;
+    bool m_here = false;
 };
 
 } // namespace ibd

@@ -105,7 +105,9 @@ private:
     Err CheckMultisig(uint8_t op);
     Err CheckOneSignature(ByteSpan signature, ByteSpan key, bool& ok);
     Err CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok);
-    Err MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok);
+    Err MatchSignatures(size_t keys, size_t key_count, size_t sigs, size_t sig_count, bool& ok);
+    Err MatchInOrder(size_t keys, size_t key_count, size_t sigs, size_t sig_count, ByteSpan code,
+                     bool& ok);
     Err AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_count, ByteSpan code);
     Err DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned);
     Err Verify(Err on_false);
@@ -505,7 +507,7 @@ Err Machine::AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_
     for (size_t j = 0; j < key_count; ++j) {
         IBD_TRY(CheckPubkeyEncoding(Top(keys + j), m_flags, m_version));
     }
-    if (!deferred.BeginMatch(sig_count, key_count)) return Err::kUnknownError;
+    deferred.BeginMatch(sig_count, key_count);
     for (size_t i = 0; i < sig_count; ++i) {
         for (size_t j = i; j <= i + key_count - sig_count; ++j) {
             const bool noted = m_checker.CheckEcdsa(Top(sigs + i), Top(keys + j), code, m_version);
@@ -516,19 +518,10 @@ Err Machine::AssumeMatch(size_t keys, size_t key_count, size_t sigs, size_t sig_
     return Err::kOk;
 }
 
-/** `keys`, `sigs`: depth of the first of each; the next ones lie deeper. */
-Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_count, bool& ok)
+/** Gives each signature the next key that it fits. */
+Err Machine::MatchInOrder(size_t keys, size_t key_count, size_t sigs, size_t sig_count,
+                          ByteSpan code, bool& ok)
 {
-    ByteSpan code = ScriptCode();
-    Bytes cleaned;
-    for (int i = 0; i < sig_count; ++i) {
-        IBD_TRY(DeleteSignature(Top(sigs + static_cast<size_t>(i)), code, cleaned));
-    }
-    ok = true;
-    if (m_checker.Deferred() != nullptr && sig_count > 0) {
-        return AssumeMatch(keys, static_cast<size_t>(key_count), sigs,
-                           static_cast<size_t>(sig_count), code);
-    }
     while (ok && sig_count > 0) {
         const Bytes& signature = Top(sigs);
         const Bytes& key = Top(keys);
@@ -544,6 +537,28 @@ Err Machine::MatchSignatures(size_t keys, int key_count, size_t sigs, int sig_co
         if (sig_count > key_count) ok = false;
     }
     return Err::kOk;
+}
+
+/** `keys`, `sigs`: depth of the first of each; the next ones lie deeper. */
+Err Machine::MatchSignatures(size_t keys, size_t key_count, size_t sigs, size_t sig_count, bool& ok)
+{
+    ByteSpan code = ScriptCode();
+    Bytes cleaned;
+    for (size_t i = 0; i < sig_count; ++i) {
+        IBD_TRY(DeleteSignature(Top(sigs + i), code, cleaned));
+    }
+    ok = true;
+    DeferredSignatures* const deferred = m_checker.Deferred();
+    if (deferred == nullptr || sig_count == 0) {
+        return MatchInOrder(keys, key_count, sigs, sig_count, code, ok);
+    }
+    if (DeferredSignatures::WorthNoting(sig_count, key_count)) {
+        return AssumeMatch(keys, key_count, sigs, sig_count, code);
+    }
+    deferred->VerifyHere(true);
+    const Err error = MatchInOrder(keys, key_count, sigs, sig_count, code, ok);
+    deferred->VerifyHere(false);
+    return error;
 }
 
 Err Machine::CheckMultisig(uint8_t op)
@@ -563,8 +578,7 @@ Err Machine::CheckMultisig(uint8_t op)
     const size_t sig_count = static_cast<size_t>(*sigs);
     IBD_NEED(key_count + sig_count + 3);
     bool ok = false;
-    IBD_TRY(MatchSignatures(2, static_cast<int>(key_count), key_count + 3,
-                            static_cast<int>(sig_count), ok));
+    IBD_TRY(MatchSignatures(2, key_count, key_count + 3, sig_count, ok));
     if (!ok && (m_flags & kVerifyNullFail)) {
         for (size_t i = 0; i < sig_count; ++i) {
             if (!Top(key_count + 3 + i).empty()) return Err::kSigNullFail;

@@ -283,6 +283,7 @@ void InputHashes::Keep(SigVersion version, uint32_t hash_type, ByteSpan script_c
                        const Sha256& hasher)
 {
     m_entries[KindOf(hash_type)] = Entry{version, ScriptBytes(script_code), hasher};
+    ++m_made;
 }
 
 const Hash32& InputHashes::OwnOutput(const TxView& tx, size_t input)

@@ -81,6 +81,8 @@ public:
     /** The hasher for that script code, or null. */
     const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
     void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
+    /** How many hashers were made. */
+    size_t Made() const { return m_made; }
     /** SHA-256 of the output with the input's index (SIGHASH_SINGLE), which must exist. */
     const Hash32& OwnOutput(const TxView& tx, size_t input);
 
@@ -92,6 +94,7 @@ private:
     };
     std::array<std::optional<Entry>, 6> m_entries;
     std::optional<Hash32> m_own_output;
+    size_t m_made = 0;
 };
 
 // `kept`: the InputHashes of `input`, or null; the hash is the same.

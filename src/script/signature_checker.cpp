@@ -42,13 +42,20 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
                                     SigVersion version) const
 {
     if (!HasKeyShape(public_key) || signature.empty()) return false;
+    if (Defers() && !m_deferred->HasRoom()) return false;
     const uint8_t hash_type = signature.back();
+    const size_t made = m_input_hashes.Made();
     const Hash32 hash = version == SigVersion::kWitnessV0
                             ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type,
                                                m_hashes, &m_input_hashes)
                             : LegacySigHash(m_tx, m_input, script_code, hash_type, &m_input_hashes);
     const ByteSpan der = signature.first(signature.size() - 1);
-    if (m_deferred != nullptr && m_deferred->HasRoom()) {
+    if (m_deferred != nullptr) {
+        const bool whole = version == SigVersion::kBase && m_input_hashes.Made() != made;
+        m_deferred->AddCost(script_code.size() + (whole ? m_tx.stripped_size : 0));
+        if (!Defers()) m_deferred->AddCost(DeferredSignatures::kPlainCost);
+    }
+    if (Defers()) {
         m_deferred->NoteEcdsa(public_key, der, hash);
         return true;
     }
@@ -60,6 +67,7 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
                                              const TaprootContext& context) const
 {
     if (signature.size() != 64 && signature.size() != 65) return ScriptError::kSchnorrSigSize;
+    if (Defers() && !m_deferred->HasRoom()) return ScriptError::kUnknownError;
     uint8_t hash_type = kSigHashDefault;
     if (signature.size() == 65) {
         hash_type = signature[64];
@@ -72,13 +80,27 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
     SchnorrSignature sig;
     std::copy_n(public_key.begin(), key.size(), key.begin());
     std::copy_n(signature.begin(), sig.size(), sig.begin());
-    if (m_deferred != nullptr && m_deferred->HasRoom()) {
+    if (Defers()) {
         m_deferred->NoteSchnorr(key, sig, *hash);
         return ScriptError::kOk;
     }
     const bool valid = VerifyOnce([&] { return m_cache.cache->SchnorrKey(*hash, key, sig); },
                                   [&] { return VerifySchnorr(key, sig, *hash); });
     return valid ? ScriptError::kOk : ScriptError::kSchnorrSig;
+}
+
+bool SignatureChecker::CheckTweak(const XOnlyKey& output_key, bool odd,
+                                  const XOnlyKey& internal_key, const Hash32& tweak) const
+{
+    return CheckTaprootTweak(output_key, odd, internal_key, tweak);
+}
+
+bool TxSignatureChecker::CheckTweak(const XOnlyKey& output_key, bool odd,
+                                    const XOnlyKey& internal_key, const Hash32& tweak) const
+{
+    if (!Defers()) return CheckTaprootTweak(output_key, odd, internal_key, tweak);
+    m_deferred->NoteTweak(output_key, odd, internal_key, tweak);
+    return true;
 }
 
 bool TxSignatureChecker::CheckLockTime(int64_t lock_time) const

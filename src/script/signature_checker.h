@@ -20,8 +20,10 @@ public:
     /** BIP340 signature of 64 or 65 bytes by an x-only key; kOk or the error. */
     virtual ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
                                      const TaprootContext& context) const = 0;
-    /** Where CheckEcdsa and CheckSchnorr note signatures, which they then accept; null: they
-     *  verify. */
+    /** CheckTaprootTweak (crypto/secp256k1.h): whether the output key commits to a script. */
+    virtual bool CheckTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
+                            const Hash32& tweak) const;
+    /** Where the checks above note signatures, which they then accept; null: they verify. */
     virtual DeferredSignatures* Deferred() const { return nullptr; }
     /** BIP65. `lock_time` is not negative. */
     virtual bool CheckLockTime(int64_t lock_time) const = 0;
@@ -46,11 +48,14 @@ public:
                     SigVersion version) const override;
     ScriptError CheckSchnorr(ByteSpan signature, ByteSpan public_key,
                              const TaprootContext& context) const override;
+    bool CheckTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
+                    const Hash32& tweak) const override;
     DeferredSignatures* Deferred() const override { return m_deferred; }
     bool CheckLockTime(int64_t lock_time) const override;
     bool CheckSequence(int64_t sequence) const override;
 
 private:
+    bool Defers() const { return m_deferred != nullptr && m_deferred->Defers(); }
     /** Whether `verify` returns true, or has done so before for `key()`. */
     template <typename Key, typename Verify>
     bool VerifyOnce(Key key, Verify verify) const;

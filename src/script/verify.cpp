@@ -43,13 +43,14 @@ Hash32 MerkleRoot(ByteSpan control, const Hash32& leaf)
     return node;
 }
 
-bool CommitmentHolds(ByteSpan control, ByteSpan program, const Hash32& leaf)
+bool CommitmentHolds(const SignatureChecker& checker, ByteSpan control, ByteSpan program,
+                     const Hash32& leaf)
 {
     XOnlyKey internal, output;
     std::copy_n(control.begin() + 1, 32, internal.begin());
     std::copy_n(program.begin(), 32, output.begin());
     const Hash32 tweak = TapTweakHash(internal, MerkleRoot(control, leaf));
-    return CheckTaprootTweak(output, (control[0] & 1) != 0, internal, tweak);
+    return checker.CheckTweak(output, (control[0] & 1) != 0, internal, tweak);
 }
 
 /** One verification, with the data that its steps share. */
@@ -185,7 +186,7 @@ Err Verification::RunTaprootScript(ScriptStack& stack, ByteSpan program, Tapscri
     }
     const uint8_t leaf_version = control[0] & kLeafMask;
     state.context.leaf_hash = TapLeafHash(leaf_version, script);
-    if (!CommitmentHolds(control, program, state.context.leaf_hash)) {
+    if (!CommitmentHolds(m_checker, control, program, state.context.leaf_hash)) {
         return Err::kWitnessProgramMismatch;
     }
     if (leaf_version == kLeafTapscript) {

@@ -43,7 +43,10 @@ Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_me
     CoinsCache overlay(*m_cache, OutPointHasher(Options().hash_key));
     BlockUndo undo;
     ScriptChecker* const checker = m_scripts.Checker();
-    if (checker) checker->Remember(true); // the block is likely to come soon
+    if (checker) {
+        checker->Remember(true); // the block is likely to come soon
+        checker->Batch(false);
+    }
     return ConnectBlock(block, node, Params(), overlay, checker, undo);
 }
 

@@ -19,6 +19,9 @@ public:
     /** `true`: later blocks may be connected again soon, as near the tip, so verified results are
      *  kept. `false`: a kept result is used once and removed. */
     virtual void Remember(bool) {}
+    /** Whether signatures of the next blocks may be verified in batches, not by libsecp256k1 alone.
+     */
+    virtual void Batch(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay

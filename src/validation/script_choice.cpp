@@ -24,6 +24,7 @@ Result<ScriptChecker*> ScriptChoice::CheckerFor(const HeaderNode& node)
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
     if (m_checker) {
         m_checker->Remember(!m_chain.IsInitialBlockDownload());
+        m_checker->Batch(BelowKnownBlock(m_chain.Read().Tree(), node));
         return m_checker;
     }
     return SystemError("the scripts of block {} at height {} must be run ({}), and this node was "

@@ -10,13 +10,22 @@ namespace {
 constexpr size_t kInputsPerRange = 16;
 /** Ranges given to a thread at once, as many blocks have mostly transactions with one input. */
 constexpr size_t kRangesPerTask = 8;
+/** The same if their signatures are verified together: the more, the cheaper. */
+constexpr size_t kRangesPerBatch = 64;
 constexpr size_t kNoneBad = SIZE_MAX;
 
 } // namespace
 
 void ScriptThreads::Begin(ScriptFlags flags)
 {
+    Release();
     m_flags = flags;
+    m_batch = m_lanes != LanesMode::kOff && m_batch_allowed && !m_remember;
+    m_budget.Reset();
+}
+
+void ScriptThreads::Release()
+{
     m_txs.clear();
     m_ranges.clear();
     m_waiting.clear();
@@ -52,23 +61,56 @@ void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)
 void ScriptThreads::AddRange(Tx& tx, size_t begin, size_t end)
 {
     m_waiting.push_back(&m_ranges.emplace_back(&tx, begin, end, m_ranges.size()));
-    if (m_waiting.size() >= kRangesPerTask && m_pool.ThreadCount() > 0) SubmitWaiting();
+    const size_t enough = m_batch ? kRangesPerBatch : kRangesPerTask;
+    if (m_waiting.size() >= enough && m_pool.ThreadCount() > 0) SubmitWaiting();
 }
 
 void ScriptThreads::SubmitWaiting()
 {
-    m_pool.Submit([this, ranges = std::move(m_waiting)] {
-        for (Range* range : ranges) Run(*range);
-    });
+    m_pool.Submit([this, ranges = std::move(m_waiting)] { RunAll(ranges); });
     m_waiting.clear();
+}
+
+void ScriptThreads::RunAll(std::span<Range* const> ranges)
+{
+    if (m_batch && m_budget.Left()) return RunTogether(ranges);
+    for (Range* range : ranges) Run(*range);
+}
+
+/** Ranges in block order, with their signatures in one batch. The violation of the first input that
+ *  breaks a rule is that of its range. */
+void ScriptThreads::RunTogether(std::span<Range* const> ranges)
+{
+    DeferredInputs inputs(m_lanes, m_budget);
+    inputs.Begin(m_flags);
+    RuleResult verdict;
+    for (size_t at = 0; at < ranges.size() && !verdict; ++at) {
+        const Range& range = *ranges[at];
+        if (!Take(*ranges[at])) continue;
+        const Tx& tx = *range.tx;
+        for (size_t i = range.begin; i < range.end && !verdict; ++i) {
+            verdict = inputs.Run({tx.tx, tx.spent, &*tx.hashes, i, at});
+        }
+    }
+    if (!verdict) verdict = inputs.Prove();
+    if (verdict) NoteVerdict(*ranges[inputs.BrokenTag()], std::move(verdict));
 }
 
 /** After a range has failed, later ones are skipped and earlier ones run, so that the verdict is
  *  always the first failure in block order. */
+bool ScriptThreads::Take(Range& range)
+{
+    return range.number <= m_first_bad && !range.taken.exchange(true);
+}
+
 void ScriptThreads::Run(Range& range)
 {
-    if (range.number > m_first_bad || range.taken.exchange(true)) return;
-    range.verdict = Check(range);
+    if (Take(range)) NoteVerdict(range, Check(range));
+}
+
+void ScriptThreads::NoteVerdict(Range& range, RuleResult verdict)
+{
+    range.verdict = std::move(verdict);
     if (!range.verdict) return;
     size_t seen = m_first_bad;
     while (range.number < seen && !m_first_bad.compare_exchange_weak(seen, range.number)) {
@@ -88,19 +130,29 @@ RuleResult ScriptThreads::Check(const Range& range) const
     return verdict;
 }
 
+/** The caller takes ranges from the end that the pool has not started; without a pool, in order. */
+void ScriptThreads::RunRest()
+{
+    const bool alone = m_pool.ThreadCount() == 0;
+    const size_t count = m_ranges.size(), most = m_batch ? kRangesPerBatch : 1;
+    std::vector<Range*> together;
+    for (size_t done = 0; done < count; done += together.size()) {
+        const size_t size = std::min(most, count - done);
+        const size_t begin = alone ? done : count - done - size;
+        together.clear();
+        for (size_t i = begin; i < begin + size; ++i) together.push_back(&m_ranges[i]);
+        RunAll(together);
+    }
+}
+
 RuleResult ScriptThreads::Finish()
 {
     if (m_pool.ThreadCount() > 0 && !m_waiting.empty()) SubmitWaiting();
-    // The caller takes ranges from the end that the pool has not started; without a pool, in order.
-    if (m_pool.ThreadCount() > 0) {
-        for (auto range = m_ranges.rbegin(); range != m_ranges.rend(); ++range) Run(*range);
-        m_pool.Wait();
-    } else {
-        for (Range& range : m_ranges) Run(range);
-    }
+    RunRest();
+    m_pool.Wait();
     const size_t bad = m_first_bad;
     RuleResult verdict = bad == kNoneBad ? std::nullopt : std::move(m_ranges[bad].verdict);
-    Begin(m_flags); // releases the block
+    Release();
     return verdict;
 }
 

@@ -1,10 +1,13 @@
 // ScriptThreads: runs the input scripts of a block on a pool of threads while the block is being
 // connected, and on the caller's afterwards. Owned by the node. One block at a time, all calls from
 // the connecting thread. Skips transactions that the caches hold under the same flags, which does
-// not change the verdict. Memory: for each transaction of the block its spent outputs and shared
-// hashes, some 300 bytes, and as much again for each 16 inputs.
+// not change the verdict. Where the chain allows it and nothing is to be remembered, signatures are
+// verified in batches (consensus/deferred_inputs.h), which does not change it either. Memory: for
+// each transaction of the block its spent outputs and shared hashes, some 300 bytes, and as much
+// again for each 16 inputs; for each thread a batch.
 #pragma once
 
+#include "consensus/deferred_inputs.h"
 #include "script/sighash.h"
 #include "script/verification_cache.h"
 #include "util/threads.h"
@@ -20,14 +23,20 @@ namespace ibd {
 class ScriptThreads final : public ScriptChecker {
 public:
     /** `threads`: besides the caller's; 0: runs everything on the caller's, in Finish(). */
-    explicit ScriptThreads(size_t threads) : m_pool("scriptch", threads) {}
+    explicit ScriptThreads(size_t threads, LanesMode lanes = LanesMode::kOff)
+        : m_lanes(lanes), m_pool("scriptch", threads)
+    {
+    }
     /** Call it before the first block; the caches must outlive the object. */
     void SetCaches(VerificationCaches* caches) { m_caches = caches; }
 
     void Remember(bool remember) override { m_remember = remember; }
+    void Batch(bool batch) override { m_batch_allowed = batch; }
     void Begin(ScriptFlags flags) override;
     void Add(const TxView& tx, std::span<const Coin> spent) override;
     RuleResult Finish() override;
+    /** The work in batches of the block that was begun last, for tests. */
+    const DeferBudget& Budget() const { return m_budget; }
 
 private:
     struct Tx {
@@ -52,15 +61,25 @@ private:
         RuleResult verdict; //!< written by the thread that took the range
     };
 
+    void Release();
     bool Known(const TxView& tx, std::optional<Hash32>& key) const;
     void AddRange(Tx& tx, size_t begin, size_t end);
     void SubmitWaiting();
+    void RunAll(std::span<Range* const> ranges);
+    void RunTogether(std::span<Range* const> ranges);
+    void RunRest();
+    bool Take(Range& range);
+    void NoteVerdict(Range& range, RuleResult verdict);
     void Run(Range& range);
     RuleResult Check(const Range& range) const;
 
     ScriptFlags m_flags = 0;
     VerificationCaches* m_caches = nullptr;
     bool m_remember = false;
+    const LanesMode m_lanes;
+    bool m_batch_allowed = false;
+    bool m_batch = false; //!< of this block
+    DeferBudget m_budget; //!< likewise
     std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool

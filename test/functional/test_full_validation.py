@@ -73,9 +73,15 @@ class Valid(FullTest):
                 node = self.made.place(self.node())
                 args = ["-reindex", FULL, f"-signaturelanes={mode}", self.made.to_tip]
                 self.assertEqual(node.run(*args), (0, ""))
-                self.assertIn("Full validation verifies signatures with " +
-                              ("libsecp256k1" if mode == "0" else ""), node.log_text)
+                self.assertIn("are verified with " + ("libsecp256k1" if mode == "0" else ""),
+                              node.log_text)
                 self.assert_as_serial(node, self.made, self.wanted)
+                node.start(f"-signaturelanes={mode}")
+                verifier = node.rpc("getboosterinfo")["verifier"]
+                self.assertIn(f"are verified with {verifier}\n", node.log_text)
+                if mode == "0":
+                    self.assertEqual(verifier, "libsecp256k1")
+                node.stop()
         self.assert_refused(self.node(), "-signaturelanes=2", saying="must be 0, 1 or check")
 
     def test_reindex_chainstate(self):

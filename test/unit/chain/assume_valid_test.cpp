@@ -34,6 +34,22 @@ TEST_CASE("scripts are skipped only deep below the best header on the assumed-va
     CHECK(gate(chain[1], assumed, chain[3000]->chain_work + Arith256(1)) == R::kBestHeaderLowWork);
 }
 
+TEST_CASE(
+    "signatures may be verified in batches where the program's own parameters assume them valid")
+{
+    ChainParams params = ParamsOf(Network::kRegtest);
+    HeaderTree tree(params);
+    std::vector<HeaderNode*> chain{tree.Genesis()};
+    for (uint32_t i = 1; i <= 3000; ++i) chain.push_back(Grow(tree, chain.back(), i));
+    CHECK_FALSE(BelowKnownBlock(tree, *chain[1])); // no block is known
+    params.consensus.assume_valid = chain[500]->hash;
+    params.consensus.minimum_chain_work = chain[2000]->chain_work;
+    CHECK(BelowKnownBlock(tree, *chain[1]));
+    CHECK(BelowKnownBlock(tree, *chain[500]));
+    CHECK_FALSE(BelowKnownBlock(tree, *chain[501]));
+    CHECK_FALSE(BelowKnownBlock(tree, *Grow(tree, chain[99], 99'999)));
+}
+
 TEST_CASE("equivalent time is work over the rate of the tip")
 {
     HeaderTree tree(ParamsOf(Network::kMain));

@@ -2,6 +2,7 @@
 // and the named input are the same, whatever is spoilt.
 #include "consensus/deferred_scripts.h"
 
+#include "script/script.h"
 #include "sim/script_book.h"
 #include "sim/spender.h"
 #include "support/testdata.h"
@@ -37,8 +38,8 @@ MutableTransaction SignedTx(const sim::ScriptBook& book, sim::Rng& rng,
         input.prevout = {Txid::FromBytes(test::RandomBytes(32).data()), static_cast<uint32_t>(i)};
         tx.inputs.push_back(input);
     }
-    tx.outputs = {{1, Bytes{0x51}}, {2, Bytes{0x51}}, {3, Bytes{0x51}}, {4, Bytes{0x51}},
-                  {5, Bytes{0x51}}, {6, Bytes{0x51}}};
+    tx.outputs = {{1, Bytes{0x51}}, {2, Bytes{0x51}}, {3, Bytes{0x51}},
+                  {4, Bytes{0x51}}, {5, Bytes{0x51}}, {6, Bytes{0x51}}};
     sim::UnlockInputs(tx, coins, book, rng);
     return tx;
 }
@@ -131,6 +132,149 @@ TEST_CASE("deferred scripts: what one block left is forgotten at the next")
     }
     const SignedBlock good = MakeBlock(book, rng, 20, 0);
     CHECK(Text(Deferred(scripts, good)) == "valid");
+}
+
+namespace {
+
+/** A signature in DER that no key and message of the tests fit, with its hash type. */
+const Bytes kFalseSignature = {0x30, 6, 2, 1, 1, 2, 1, 1, 1};
+
+/** A block of which every input spends `script`, which must outlive it, with the pushes of
+ *  `script_sig`. */
+SignedBlock BlockOf(const Bytes& script, const Bytes& script_sig, size_t txs, size_t inputs,
+                    size_t output_size)
+{
+    SignedBlock block;
+    for (size_t i = 0; i < txs; ++i) {
+        MutableTransaction tx;
+        for (size_t k = 0; k < inputs; ++k) {
+            MutableInput input;
+            input.prevout = {Txid::FromBytes(test::RandomBytes(32).data()), 0};
+            input.script_sig = script_sig;
+            tx.inputs.push_back(input);
+        }
+        tx.outputs = {{1, Bytes(output_size, 0x51)}};
+        block.txs.push_back(tx.Freeze());
+        block.spent.emplace_back(inputs, SpentOutput{1, script});
+    }
+    return block;
+}
+
+Bytes PushOf(const Bytes& item)
+{
+    Bytes out;
+    AppendPush(out, item);
+    return out;
+}
+
+Bytes SomeKey()
+{
+    const CompressedKey key = Signer().PublicKey(Sha256Of(test::RandomBytes(8)));
+    return Bytes(key.begin(), key.end());
+}
+
+/** CHECKSIG with a false signature, which the script expects to be false. */
+Bytes ExpectsFalse()
+{
+    Bytes script = PushOf(SomeKey());
+    Append(script, Bytes{OP_CHECKSIG, OP_NOT});
+    return script;
+}
+
+/** A false CHECKSIG, and for a true one as many others as fit. */
+Bytes ManyBehindOne()
+{
+    Bytes script = PushOf(SomeKey());
+    Append(script, Bytes{OP_CHECKSIG, OP_IF});
+    for (int i = 0; i < 60; ++i) {
+        Append(script, PushOf(kFalseSignature));
+        Append(script, PushOf(SomeKey()));
+        Append(script, Bytes{OP_CODESEPARATOR, OP_CHECKSIG, OP_DROP});
+    }
+    Append(script, Bytes{OP_ENDIF, OP_1});
+    return script;
+}
+
+/** CHECKMULTISIG of one key in twenty, which the script expects to be false. */
+Bytes OneOfTwenty()
+{
+    Bytes script = {OP_1};
+    for (int i = 0; i < 20; ++i) Append(script, PushOf(SomeKey()));
+    Append(script, PushOf(Bytes{20}));
+    Append(script, Bytes{OP_CHECKMULTISIG, OP_NOT});
+    return script;
+}
+
+/** What a block may lose at most. */
+uint64_t MostWasted(const DeferBudget& budget)
+{
+    return DeferBudget::kFreeWaste + budget.Useful() / DeferBudget::kUsefulParts +
+           DeferredInputs::kBatchCost + 2 * DeferredSignatures::kMaxInputCost;
+}
+
+} // namespace
+
+TEST_CASE("deferred scripts: a block whose assumptions fail loses little work")
+{
+    struct Case {
+        Bytes script, script_sig;
+        size_t txs, inputs, output_size;
+    };
+    const Bytes one = PushOf(kFalseSignature);
+    const Case cases[] = {
+        {ExpectsFalse(), one, 40, 50, 100},
+        {ManyBehindOne(), one, 10, 50, 100},
+        {ManyBehindOne(), one, 2, 20, 400'000}, // each signature hashes the whole transaction
+        {ExpectsFalse(), one, 1, 300, 400'000},
+    };
+    DeferredScripts scripts(LanesMode::kOn);
+    for (const Case& made : cases) {
+        const SignedBlock block =
+            BlockOf(made.script, made.script_sig, made.txs, made.inputs, made.output_size);
+        CHECK(Text(Deferred(scripts, block)) == "valid");
+        const DeferBudget& budget = scripts.Budget();
+        CHECK(budget.Wasted() > 0);
+        CHECK_FALSE(budget.Left()); // the rest of the block ran without deferring
+        CHECK(budget.Wasted() <= MostWasted(budget));
+    }
+}
+
+TEST_CASE("deferred scripts: inputs that hold keep deferring in use, among some that fail")
+{
+    sim::Rng& rng = test::TestRng();
+    const sim::ScriptBook book(3, true);
+    SignedBlock block = MakeBlock(book, rng, 600, 0);
+    const Bytes script = ExpectsFalse();
+    const SignedBlock hostile = BlockOf(script, PushOf(kFalseSignature), 60, 1, 100);
+    for (size_t i = 0; i < hostile.txs.size(); ++i) {
+        block.txs.insert(block.txs.begin() + static_cast<std::ptrdiff_t>(10 * i), hostile.txs[i]);
+        block.spent.insert(block.spent.begin() + static_cast<std::ptrdiff_t>(10 * i),
+                           hostile.spent[i]);
+    }
+    DeferredScripts scripts(LanesMode::kOn);
+    CHECK(Text(Deferred(scripts, block)) == "valid");
+    CHECK(scripts.Budget().Left());
+    CHECK(scripts.Budget().Useful() > scripts.Budget().Wasted());
+}
+
+// One key in twenty would be twenty signatures in lanes, where libsecp256k1 may need one.
+TEST_CASE("deferred scripts: a CHECKMULTISIG of many keys is verified at once")
+{
+    const Bytes script_sig = [] {
+        Bytes out = {OP_0};
+        Append(out, PushOf(kFalseSignature));
+        return out;
+    }();
+    DeferredScripts scripts(LanesMode::kOn);
+    CHECK(Text(Deferred(scripts, BlockOf(OneOfTwenty(), script_sig, 3, 10, 100))) == "valid");
+    CHECK(scripts.Budget().Wasted() == 0);
+    for (size_t keys = 1; keys <= 20; ++keys) {
+        for (size_t signatures = 1; signatures <= keys; ++signatures) {
+            const size_t pairs = signatures * (keys - signatures + 1);
+            CHECK(DeferredSignatures::WorthNoting(signatures, keys) ==
+                  (pairs <= lanes::SignaturesInTimeOfOne() * signatures));
+        }
+    }
 }
 
 } // namespace ibd

@@ -66,7 +66,12 @@ TEST_CASE("scripts of a block on any number of threads")
     const std::span<const TxView* const> first(good.data(), some);
 
     ScriptThreads alone(0), one(1), three(3);
+    ScriptThreads batches(0, LanesMode::kOn), batches_of_three(3, LanesMode::kCheck);
     CHECK_FALSE(RunAll(three, good, loaded->coins));
+    for (ScriptThreads* threads : {&batches, &batches_of_three}) {
+        threads->Batch(true);
+        CHECK_FALSE(RunAll(*threads, good, loaded->coins));
+    }
     CHECK_FALSE(RunAll(alone, first, loaded->coins));
     for (int round = 0; round < 12; ++round) {
         std::vector<const TxView*> txs(first.begin(), first.end());
@@ -84,7 +89,7 @@ TEST_CASE("scripts of a block on any number of threads")
         REQUIRE(expected);
         CHECK(expected->reason.starts_with("block-script-verify-flag-failed ("));
         CHECK(expected->detail.starts_with("input 0 of " + txs[earliest]->txid.ToHex()));
-        for (ScriptThreads* threads : {&one, &three}) {
+        for (ScriptThreads* threads : {&one, &three, &batches, &batches_of_three}) {
             const RuleResult verdict = RunAll(*threads, txs, loaded->coins);
             REQUIRE(verdict);
             CHECK(verdict->reason == expected->reason);
@@ -92,6 +97,32 @@ TEST_CASE("scripts of a block on any number of threads")
         }
     }
     CHECK_FALSE(RunAll(three, first, loaded->coins));
+}
+
+TEST_CASE("signatures are verified in batches only where allowed and nothing is remembered")
+{
+    const auto loaded = Load();
+    if (!loaded) return;
+    std::vector<const TxView*> txs;
+    for (const TxView& tx : loaded->block.Txs().subspan(1, 100)) txs.push_back(&tx);
+    const auto in_batches = [&](ScriptThreads& threads) {
+        threads.Begin(kFlags);
+        for (size_t i = 0; i < txs.size(); ++i) threads.Add(*txs[i], loaded->coins[i]);
+        CHECK_FALSE(threads.Finish());
+        return threads.Budget().Useful() > 0;
+    };
+    ScriptThreads threads(1, LanesMode::kOn), off(1, LanesMode::kOff);
+    CHECK_FALSE(in_batches(threads));
+    threads.Batch(true);
+    CHECK(in_batches(threads));
+    threads.Remember(true);
+    CHECK_FALSE(in_batches(threads));
+    threads.Remember(false);
+    CHECK(in_batches(threads));
+    threads.Batch(false);
+    CHECK_FALSE(in_batches(threads));
+    off.Batch(true);
+    CHECK_FALSE(in_batches(off));
 }
 
 TEST_CASE(
