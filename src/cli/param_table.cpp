@@ -48,8 +48,6 @@ constexpr Call kOtherCalls[] = {
     {"gettransaction", "- include_watchonly verbose"},
     {"gettxspendingprevout", "outputs options(mempool_only,return_spending_tx)"},
     {"importdescriptors", "requests"},
-    {"importmempool",
-     "~filepath options(apply_fee_delta_priority,use_current_time,apply_unbroadcast_set)"},
     {"keypoolrefill", "newsize"},
     {"listdescriptors", "private"},
     {"listreceivedbyaddress",
@@ -90,7 +88,6 @@ constexpr Call kOtherCalls[] = {
     {"signmessage", "- ~message"},
     {"signrawtransactionwithwallet", "- prevtxs"},
     {"simulaterawtransaction", "rawtxs options(include_watchonly)"},
-    {"submitpackage", "package maxfeerate maxburnamount"},
     {"unloadwallet", "~wallet_name load_on_startup"},
     {"walletcreatefundedpsbt",
      "inputs outputs locktime options(add_inputs,include_unsafe,minconf,maxconf,"

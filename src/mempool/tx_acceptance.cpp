@@ -8,6 +8,7 @@
 #include "mempool/pool_view.h"
 #include "mempool/replacement.h"
 #include "mempool/spend_policy.h"
+#include "util/strings.h"
 
 #include <algorithm>
 
@@ -35,6 +36,71 @@ RuleResult CheckDustFee(const TxView& tx, const CheckedTx& checked, const Policy
     if (checked.fee == 0 && checked.modified_fee == 0) return {};
     if (DustOutputs(tx, policy.dust_fee).empty()) return {};
     return Violation(Kind::kNotStandard, "dust", "tx with dust output must be 0-fee");
+}
+
+RuleResult CheckMostFee(const CheckedTx& checked, const Arrival& arrival)
+{
+    const FeeSize paid{checked.modified_fee, checked.candidate.vsize};
+    if (arrival.most_rate == 0 || CompareRates(paid, {arrival.most_rate, 1'000}) <= 0) return {};
+    return Violation(Kind::kMempoolPolicy, "max feerate exceeded");
+}
+
+/** Modified fees over virtual sizes. */
+FeeSize TotalOf(const std::vector<CheckedTx>& package)
+{
+    FeeSize total;
+    for (const CheckedTx& tx : package) total += {tx.modified_fee, tx.candidate.vsize};
+    return total;
+}
+
+RuleViolation PackageRefused(const std::string& why, std::string detail = {})
+{
+    return Violation(Kind::kMempoolPolicy, "package RBF failed: " + why, std::move(detail));
+}
+
+std::string RateText(const FeeSize& paid)
+{
+    return fmt::format("{} BTC/kvB", FormatAmount(paid.fee * 1'000 / paid.size));
+}
+
+PoolTxSet ConflictsOf(const std::vector<CheckedTx>& package)
+{
+    PoolTxSet all;
+    for (const CheckedTx& tx : package) all.insert(tx.conflicts.begin(), tx.conflicts.end());
+    return all;
+}
+
+/** A parent and its child, without ancestors in the pool, replace what pays less than both. */
+RuleResult StagePackageReplaced(const std::vector<CheckedTx>& package, const PoolLimits& limits,
+                                PoolChange& change)
+{
+    const PoolTxSet conflicts = ConflictsOf(package);
+    if (conflicts.empty()) return {};
+    if (package.size() != 2) return PackageRefused("package must be 1-parent-1-child");
+    for (const CheckedTx& tx : package) {
+        if (tx.candidate.parents.empty()) continue;
+        return PackageRefused("new transaction cannot have mempool ancestors");
+    }
+    const FeeSize total = TotalOf(package);
+    Candidate child = package.back().candidate;
+    child.vsize = total.size;
+    if (auto bad = StageReplaced({child, total.fee, conflicts}, limits, change)) {
+        const bool fee = bad->reason == "insufficient fee";
+        return PackageRefused(fee ? "insufficient anti-DoS fees" : bad->reason, bad->detail);
+    }
+    const FeeSize parent{package.front().modified_fee, package.front().candidate.vsize};
+    // Rates are compared as they are shown, in whole satoshi.
+    if (total.fee * 1'000 / total.size > parent.fee * 1'000 / parent.size) return {};
+    return PackageRefused("package feerate is less than or equal to parent feerate",
+                          fmt::format("package feerate {} <= parent feerate is {}", RateText(total),
+                                      RateText(parent)));
+}
+
+RuleResult CheckPackageImproves(const std::vector<CheckedTx>& package, PoolChange& change)
+{
+    if (ConflictsOf(package).empty()) return {};
+    if (auto bad = CheckImproves(change)) return PackageRefused(bad->detail);
+    return {};
 }
 
 } // namespace
@@ -72,6 +138,12 @@ public:
                                                   checked.conflicts, checked.evicts_sibling},
                                                  m_pool.Limits(), m_change));
         }
+        Add(checked);
+        return {};
+    }
+
+    void Add(const CheckedTx& checked)
+    {
         m_change.Add({.tx = checked.candidate.tx,
                       .fee = checked.fee,
                       .vsize = checked.candidate.vsize,
@@ -83,6 +155,16 @@ public:
                       .spends_coinbase = checked.spends_coinbase,
                       .locks = checked.locks,
                       .locks_height = checked.locks_height});
+    }
+
+    RuleResult CheckFee(const FeeSize& total) IBD_NO_THREAD_CHECK
+    {
+        const Amount full = FeeAt(m_pool.MinFeeRate(m_arrival.now), total.size);
+        if (full > 0 && total.fee < full) {
+            return TooLow("mempool min fee not met", total.fee, full);
+        }
+        const Amount least = FeeAt(m_policy.min_relay_fee, total.size);
+        if (total.fee < least) return TooLow("min relay fee not met", total.fee, least);
         return {};
     }
 
@@ -196,17 +278,10 @@ private:
                              std::to_string(out.sigop_cost));
         }
         if (!KeepsLimits()) return {};
-        IBD_RETURN_IF_VIOLATED(CheckFee(out.modified_fee, candidate.vsize));
+        if (m_origin != Origin::kTogether) {
+            IBD_RETURN_IF_VIOLATED(CheckFee({out.modified_fee, candidate.vsize}));
+        }
         return CheckFamily(out);
-    }
-
-    RuleResult CheckFee(Amount fee, int64_t vsize) IBD_NO_THREAD_CHECK
-    {
-        const Amount full = FeeAt(m_pool.MinFeeRate(m_arrival.now), vsize);
-        if (full > 0 && fee < full) return TooLow("mempool min fee not met", fee, full);
-        const Amount least = FeeAt(m_policy.min_relay_fee, vsize);
-        if (fee < least) return TooLow("min relay fee not met", fee, least);
-        return {};
     }
 
     static RuleViolation TooLow(const char* reason, Amount fee, Amount least)
@@ -243,6 +318,7 @@ Result<RuleResult> TxAcceptance::Check(const TransactionRef& tx, const CoinsAtTi
 {
     Request request(*this, at, arrival, origin, pool, change);
     IBD_ASSIGN_OR_RETURN(RuleResult bad, request.Prepare(tx, out));
+    if (!bad) bad = CheckMostFee(out, arrival);
     if (!bad) bad = request.Stage(out);
     if (!bad) bad = request.CheckClusters(!out.conflicts.empty());
     if (!bad) bad = CheckAncestors(out.candidate, out.conflicts);
@@ -252,29 +328,35 @@ Result<RuleResult> TxAcceptance::Check(const TransactionRef& tx, const CoinsAtTi
     return bad;
 }
 
-Result<RuleResult> TxAcceptance::CheckPackage(Package package, const CoinsAtTip& at,
-                                              const Arrival& arrival, TxPool& pool,
-                                              PoolChange& change, std::vector<CheckedTx>& out,
-                                              std::optional<Wtxid>& first) const
+Result<PackageFault> TxAcceptance::CheckPackage(Package package, const CoinsAtTip& at,
+                                                const Arrival& arrival, Origin origin, TxPool& pool,
+                                                PoolChange& change,
+                                                std::vector<CheckedTx>& out) const
 {
-    Request request(*this, at, arrival, Origin::kPackage, pool, change);
+    Request request(*this, at, arrival, origin, pool, change);
     out = std::vector<CheckedTx>(package.size());
     for (size_t i = 0; i < package.size(); ++i) {
         IBD_ASSIGN_OR_RETURN(RuleResult bad, request.Prepare(package[i], out[i]));
-        if (!bad) bad = request.Stage(out[i]);
-        if (!bad) continue;
-        first = package[i]->WitnessId();
-        return bad;
+        if (!bad) bad = CheckMostFee(out[i], arrival);
+        if (bad) return PackageFault{std::move(bad), package[i]->WitnessId()};
+        request.Add(out[i]);
     }
     for (const CheckedTx& checked : out) {
-        if (auto bad = CheckPackageTruc(checked.candidate, package)) return RuleResult(bad);
+        if (auto bad = CheckPackageTruc(checked.candidate, package)) return PackageFault{bad};
     }
-    if (auto bad = request.CheckClusters(/*replaces=*/false)) return RuleResult(bad);
+    if (origin == Origin::kTogether) {
+        // The child is what would have to pay.
+        if (auto bad = request.CheckFee(TotalOf(out))) {
+            return PackageFault{std::move(bad), package.back()->WitnessId()};
+        }
+        if (auto bad = StagePackageReplaced(out, pool.Limits(), change)) return PackageFault{bad};
+    }
+    if (auto bad = request.CheckClusters(/*replaces=*/false)) return PackageFault{bad};
+    if (auto bad = CheckPackageImproves(out, change)) return PackageFault{bad};
     if (auto dust = request.CheckDust(package)) {
-        first = dust->tx;
-        return RuleResult(std::move(dust->violation));
+        return PackageFault{std::move(dust->violation), dust->tx};
     }
-    return RuleResult();
+    return PackageFault{};
 }
 
 RuleResult TxAcceptance::CheckScripts(const CheckedTx& checked) const

@@ -25,9 +25,10 @@ struct CoinsAtTip {
 
 /** What is known of a transaction that is to come in. */
 struct Arrival {
-    int64_t now = 0;  //!< seconds since 1970
-    int64_t time = 0; //!< of its entry: now, or as a file says
-    bool own = false; //!< submitted by a user of this node
+    int64_t now = 0;      //!< seconds since 1970
+    int64_t time = 0;     //!< of its entry: now, or as a file says
+    bool own = false;     //!< submitted by a user of this node
+    Amount most_rate = 0; //!< refused above it, satoshi for 1,000 virtual bytes; 0: no limit
 };
 
 /** A transaction with the results of its checks. */
@@ -45,6 +46,12 @@ struct CheckedTx {
     ScriptFlags block_flags = 0; //!< of the next block
 };
 
+/** The violation of a package, or of one of its transactions; without one it keeps the rules. */
+struct PackageFault {
+    RuleResult violation;
+    std::optional<Wtxid> tx = {}; //!< nothing: of the package as a whole
+};
+
 class TxAcceptance {
 public:
     /** All arguments outlive it; without caches every signature is verified. */
@@ -59,8 +66,9 @@ public:
     /** The origin of a transaction. */
     enum class Origin {
         kAlone,
-        kPackage, //!< replaces nothing
-        kChain,   //!< a disconnected block: no limits against strangers
+        kPackage,  //!< a package that is only tested: replaces nothing
+        kTogether, //!< a package that pays together; a parent and its child may replace others
+        kChain,    //!< a disconnected block: no limits against strangers
     };
 
     /** Checks everything but scripts, and stages the transaction without a violation. Errors are of
@@ -68,11 +76,10 @@ public:
     Result<RuleResult> Check(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
                              Origin origin, TxPool& pool, PoolChange& change, CheckedTx& out) const
         IBD_REQUIRES(pool.mutex);
-    /** Checks everything but scripts of a package whose form is right, and stages it. `first`: the
-     *  transaction that is at fault, if one is. */
-    Result<RuleResult> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,
-                                    TxPool& pool, PoolChange& change, std::vector<CheckedTx>& out,
-                                    std::optional<Wtxid>& first) const IBD_REQUIRES(pool.mutex);
+    /** Checks everything but scripts of a package whose form is right, and stages it. */
+    Result<PackageFault> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,
+                                      Origin origin, TxPool& pool, PoolChange& change,
+                                      std::vector<CheckedTx>& out) const IBD_REQUIRES(pool.mutex);
     /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
      *  the result for the block that confirms it. Call it without locks. */
     RuleResult CheckScripts(const CheckedTx& checked) const;

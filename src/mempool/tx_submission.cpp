@@ -42,27 +42,28 @@ Result<TxVerdict> TxSubmission::Test(const TransactionRef& tx, int64_t now) cons
     return attempt.Verdict();
 }
 
-/** What came in first goes first when the pool is too large, and may be this transaction. */
-void TxSubmission::KeepLimits(const TransactionRef& tx, int64_t now, Attempt& attempt) const
+void TxSubmission::KeepLimits(int64_t now) const
 {
     Expire(m_pool, now - m_pool.Limits().expiry);
     Trim(m_pool);
-    if (m_pool.Find(tx->Id())) return;
-    attempt.violation = Violation(RuleViolation::Kind::kReconsiderable, "mempool full");
 }
 
 Result<> TxSubmission::Finish(const TransactionRef& tx, const CoinsAtTip& at,
-                              const Arrival& arrival, Attempt& attempt, bool& scripts_hold) const
+                              const SubmitOptions& options, Attempt& attempt,
+                              bool& scripts_hold) const
 {
     if (attempt.updates != m_pool.Updates() || attempt.tip != at.tip.hash) {
         // The inputs name the same coins, so the scripts hold unless a block changed the rules.
         const ScriptFlags flags = attempt.checked.block_flags;
-        IBD_RETURN_IF_ERROR(Prepare(tx, at, arrival, attempt));
+        IBD_RETURN_IF_ERROR(Prepare(tx, at, options.arrival, attempt));
         scripts_hold = attempt.checked.block_flags == flags;
         if (attempt.violation || !scripts_hold) return {};
     }
     attempt.change->Apply();
-    KeepLimits(tx, arrival.now, attempt);
+    if (!options.keep_limits) return {};
+    KeepLimits(options.arrival.now);
+    if (m_pool.Find(tx->Id())) return {};
+    attempt.violation = Violation(RuleViolation::Kind::kReconsiderable, "mempool full");
     return {};
 }
 
@@ -77,7 +78,7 @@ Result<SubmitVerdict> TxSubmission::Submit(const TransactionRef& tx,
         bool scripts_hold = true;
         IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
             const Lock lock(m_pool.mutex);
-            return Finish(tx, at, options.arrival, attempt, scripts_hold);
+            return Finish(tx, at, options, attempt, scripts_hold);
         }));
         if (scripts_hold) break;
         if (!attempt.violation) attempt.violation = m_rules.CheckScripts(attempt.checked);
@@ -92,21 +93,21 @@ Result<PackageVerdict> TxSubmission::TestPackage(Package package, int64_t now) c
     out.violation = CheckPackageForm(package);
     if (out.violation) return out;
     std::vector<CheckedTx> checked;
-    RuleResult bad;
-    std::optional<Wtxid> at_fault;
+    PackageFault fault;
     IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) -> Result<> {
         const Lock lock(m_pool.mutex);
         PoolChange change(m_pool);
         const Arrival arrival{.now = now, .time = now};
-        IBD_ASSIGN_OR_RETURN(
-            bad, m_rules.CheckPackage(package, at, arrival, m_pool, change, checked, at_fault));
+        IBD_ASSIGN_OR_RETURN(fault, m_rules.CheckPackage(package, at, arrival,
+                                                         TxAcceptance::Origin::kPackage, m_pool,
+                                                         change, checked));
         return {};
     }));
-    if (bad && at_fault) {
-        out.txs[*at_fault].violation = std::move(bad);
+    if (fault.violation && fault.tx) {
+        out.txs[*fault.tx].violation = std::move(fault.violation);
         return out;
     }
-    out.violation = std::move(bad);
+    out.violation = std::move(fault.violation);
     if (out.violation) return out;
     for (const CheckedTx& tx : checked) {
         TxVerdict& verdict = out.txs[tx.candidate.tx->WitnessId()];

@@ -37,12 +37,36 @@ struct PackageVerdict {
 
 struct SubmitOptions {
     Arrival arrival;
-    Amount most_fee = 0; //!< a higher fee is refused (`too_expensive`); 0: no limit
+    Amount most_fee = 0;     //!< a higher fee is refused (`too_expensive`); 0: no limit
+    bool keep_limits = true; //!< false: the caller does (KeepLimits)
 };
 
 struct SubmitVerdict {
     TxVerdict verdict;
     bool too_expensive = false;
+};
+
+/** What became of a transaction of a submitted package. */
+struct PackageTx {
+    enum class Kind {
+        kAccepted,
+        kInPool,       //!< was there before
+        kOtherWitness, //!< the pool has another of the same txid: `other`
+        kRefused,
+    };
+    Kind kind = Kind::kRefused;
+    RuleResult violation = {};        //!< kRefused
+    Amount fee = 0;                   //!< kAccepted, kInPool
+    int64_t vsize = 0;                //!< kAccepted, kInPool
+    Amount rate = 0;                  //!< kAccepted: of `together`, satoshi for 1,000 vbytes
+    std::vector<Wtxid> together = {}; //!< kAccepted: those that were judged by one rate
+    Wtxid other = {};
+};
+
+struct PackageSubmission {
+    RuleResult violation; //!< of the package; nothing: all are in the pool
+    std::map<Wtxid, PackageTx> txs;
+    std::set<Txid> replaced;
 };
 
 class TxSubmission {
@@ -61,6 +85,9 @@ public:
     Result<PackageVerdict> TestPackage(Package package, int64_t now) const;
     /** Adds the transaction if it is acceptable, and keeps the pool within its limits. */
     Result<SubmitVerdict> Submit(const TransactionRef& tx, const SubmitOptions& options) const;
+    /** Adds those of a child with its parents that are acceptable, each alone if it pays enough,
+     *  otherwise together. */
+    Result<PackageSubmission> SubmitPackage(Package package, const Arrival& arrival) const;
 
 private:
     /** A transaction checked against one state of chain and pool. */
@@ -78,10 +105,23 @@ private:
     Result<> Prepare(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
                      Attempt& out) const IBD_REQUIRES(m_pool.mutex);
     Result<Attempt> Check(const TransactionRef& tx, const Arrival& arrival) const;
-    Result<> Finish(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
+    Result<> Finish(const TransactionRef& tx, const CoinsAtTip& at, const SubmitOptions& options,
                     Attempt& attempt, bool& scripts_hold) const IBD_REQUIRES(m_pool.mutex);
-    void KeepLimits(const TransactionRef& tx, int64_t now, Attempt& attempt) const
-        IBD_REQUIRES(m_pool.mutex);
+    /** Of a package that pays together. */
+    struct Joint {
+        std::vector<CheckedTx> checked;
+        PackageFault fault;
+        std::unique_ptr<PoolChange> change;
+        uint64_t updates = 0;
+        BlockHash tip;
+        std::vector<Txid> replaced = {};
+    };
+    class PackageRun;
+
+    Result<> PrepareJoint(Package package, const CoinsAtTip& at, const Arrival& arrival,
+                          Joint& out) const IBD_REQUIRES(m_pool.mutex);
+    Result<Joint> SubmitJoint(Package package, const Arrival& arrival) const;
+    void KeepLimits(int64_t now) const IBD_REQUIRES(m_pool.mutex);
 
     const TxAcceptance& m_rules;
     TxPool& m_pool;

@@ -89,6 +89,9 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                                                                    [this] { return CountPeers(); }}
 {
     m_scripts.SetCaches(&m_caches);
+    m_pool_context.file = {std::filesystem::absolute(dir.Net() / "mempool.dat"),
+                           m_options.persist_pool_v1 ? PoolFileVersion::kPlain
+                                                     : PoolFileVersion::kObfuscated};
     m_chain_events.SetFirst(m_pool_feed);
     AddEventConsumers();
     m_chain_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
@@ -448,6 +451,29 @@ void Node::ConnectStored()
     });
 }
 
+/** A file that cannot be used costs its transactions; the node runs without them. */
+void Node::LoadPool()
+{
+    const Path& file = m_pool_context.file.path;
+    if (m_options.persist_pool && !m_interrupt && m_chain->Tip() && m_env.Exists(file)) {
+        const Result<> loaded =
+            ImportPool(file, {}, m_submission, m_pool, m_env, m_log, m_interrupt);
+        if (!loaded) {
+            m_log.Warning("'{}' was not read to its end: {}. Continuing anyway.", file.string(),
+                          loaded.Message());
+        }
+    }
+    m_pool_context.loaded = !m_interrupt;
+}
+
+void Node::SavePool()
+{
+    if (!m_options.persist_pool || !m_pool_context.loaded) return;
+    const PoolFile& file = m_pool_context.file;
+    const Result<> saved = DumpPool(m_pool, file.path, file.version, m_env, m_log);
+    if (!saved) m_log.Error("Failed to dump mempool: {}. Continuing anyway.", saved.Message());
+}
+
 Result<> Node::Sync()
 {
     const ThreadLines lines(m_log, "initload");
@@ -462,6 +488,7 @@ Result<> Node::Sync()
     IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] { return m_chain->Flush(FlushMode::kAlways); }));
     IBD_RETURN_IF_ERROR(LoadBlockFiles());
     m_chain_context.import_done = !m_interrupt;
+    LoadPool();
     if (m_options.stop_after_import) {
         m_log.Info("Stopping after block import");
         RequestStop();
@@ -577,6 +604,7 @@ Result<> Node::ShutDown()
     if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
+    SavePool();
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);

@@ -80,6 +80,8 @@ private:
     void TipConnected(const HeaderNode& tip);
     Result<> Sync();
     Result<> LoadBlockFiles();
+    void LoadPool();
+    void SavePool();
     void StartUndo();
     ProgressOptions DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best);
     uint64_t DownloadedUpTo(const HeaderNode& tip) const;

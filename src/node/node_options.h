@@ -58,6 +58,8 @@ struct NodeOptions {
     int booster_peers = 2;            //!< -ibdboosterpeers
     PolicyOptions policy;
     PoolLimits pool;
+    bool persist_pool = true;     //!< -persistmempool
+    bool persist_pool_v1 = false; //!< -persistmempoolv1
     AssemblerOptions assembler;
     PeerNetworkOptions network; //!< read separately (network_config.h)
     std::string alert_notify;

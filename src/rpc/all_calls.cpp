@@ -26,7 +26,9 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddMempoolMethods(table, contexts.pool);
     AddMempoolClusterMethods(table, contexts.pool);
     AddPrioritiseMethods(table, contexts.pool);
+    AddMempoolFileMethods(table, contexts.pool);
     AddSendMethod(table, contexts.pool);
+    AddSubmitPackageMethod(table, contexts.pool);
     AddTestAcceptMethod(table, contexts.pool);
     AddFeeMethods(table, contexts.fees);
 

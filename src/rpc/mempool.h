@@ -2,10 +2,16 @@
 #pragma once
 
 #include "jsonrpc/table.h"
-#include "mempool/tx_submission.h"
+#include "mempool/pool_file.h"
 #include "rpc/chain_context.h"
 
 namespace ibd {
+
+/** mempool.dat. */
+struct PoolFile {
+    Path path;
+    PoolFileVersion version = PoolFileVersion::kObfuscated;
+};
 
 struct PoolContext {
     ChainContext& chain;
@@ -13,6 +19,8 @@ struct PoolContext {
     const TxAcceptance& acceptance;
     const TxSubmission& submission;
     Logger& log;
+    PoolFile file = {};
+    std::atomic<bool> loaded = false; //!< from the file, or that was tried
     std::atomic<bool> warned = false; //!< the user was warned that transactions are not announced
 };
 
@@ -25,6 +33,10 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context);
 void AddMempoolClusterMethods(RpcTable& table, PoolContext& context);
 /** prioritisetransaction, getprioritisedtransactions. */
 void AddPrioritiseMethods(RpcTable& table, PoolContext& context);
+/** savemempool, importmempool. */
+void AddMempoolFileMethods(RpcTable& table, PoolContext& context);
+/** submitpackage. */
+void AddSubmitPackageMethod(RpcTable& table, PoolContext& context);
 /** sendrawtransaction. */
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
@@ -35,5 +47,11 @@ void AddFeeMethods(RpcTable& table, bool enabled);
 inline constexpr const char* kDefaultMaxFeeRate = "0.10";
 /** A fee rate in bitcoin for 1,000 virtual bytes, below 1. */
 Amount ParseFeeRate(const UniValue& value);
+
+/** -25 if an unspendable output has more than `most`. */
+void RefuseBurning(const TxView& tx, Amount most);
+/** The transactions of a package; -8 if there are none or too many, -22 if one is malformed. */
+void RequirePackageCount(const UniValue& array);
+std::vector<TransactionRef> ParsePackage(const UniValue& array);
 
 } // namespace ibd

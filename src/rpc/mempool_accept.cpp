@@ -9,28 +9,6 @@ namespace ibd {
 
 namespace {
 
-void RequireCount(const UniValue& array)
-{
-    if (array.size() >= 1 && array.size() <= kMaxPackageCount) return;
-    ThrowRpc(RpcCode::kInvalidParameter, "Array must contain between 1 and {} transactions.",
-             kMaxPackageCount);
-}
-
-std::vector<TransactionRef> ParsePackage(const UniValue& array)
-{
-    std::vector<TransactionRef> txs;
-    for (const UniValue& hex : array.getValues()) {
-        TransactionRef tx = DecodeTx(ParseString(hex), /*is_witness=*/true);
-        if (!tx) {
-            ThrowRpc(RpcCode::kDeserialization,
-                     "TX decode failed: {} Make sure the tx has at least one input.",
-                     hex.get_str());
-        }
-        txs.push_back(std::move(tx));
-    }
-    return txs;
-}
-
 /** A single transaction gets a more detailed verdict than a package of one. */
 PackageVerdict Ask(const PoolContext& context, Package txs)
 {
@@ -85,7 +63,7 @@ bool AppendVerdict(UniValue& out, const Wtxid& id, const TxVerdict& verdict, Amo
 
 UniValue TestAccept(const PoolContext& context, const RpcCall& call)
 {
-    RequireCount(call.At(0));
+    RequirePackageCount(call.At(0));
     const Amount max_rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
     const std::vector<TransactionRef> txs = ParsePackage(call.At(0));
     const PackageVerdict verdict = Ask(context, txs);
@@ -107,6 +85,28 @@ UniValue TestAccept(const PoolContext& context, const RpcCall& call)
 }
 
 } // namespace
+
+void RequirePackageCount(const UniValue& array)
+{
+    if (array.size() >= 1 && array.size() <= kMaxPackageCount) return;
+    ThrowRpc(RpcCode::kInvalidParameter, "Array must contain between 1 and {} transactions.",
+             kMaxPackageCount);
+}
+
+std::vector<TransactionRef> ParsePackage(const UniValue& array)
+{
+    std::vector<TransactionRef> txs;
+    for (const UniValue& hex : array.getValues()) {
+        TransactionRef tx = DecodeTx(ParseString(hex), /*is_witness=*/true);
+        if (!tx) {
+            ThrowRpc(RpcCode::kDeserialization,
+                     "TX decode failed: {} Make sure the tx has at least one input.",
+                     hex.get_str());
+        }
+        txs.push_back(std::move(tx));
+    }
+    return txs;
+}
 
 Amount ParseFeeRate(const UniValue& value)
 {

@@ -19,7 +19,7 @@ UniValue MempoolInfo(const PoolContext& context)
     const auto own = std::count_if(pool.All().begin(), pool.All().end(),
                                    [](const auto& tx) { return tx.second->own; });
     UniValue out(UniValue::VOBJ);
-    out.pushKV("loaded", Bool(context.chain.import_done));
+    out.pushKV("loaded", Bool(context.loaded));
     out.pushKV("size", Num(pool.Size()));
     out.pushKV("bytes", Num(pool.VirtualBytes()));
     out.pushKV("usage", Num(pool.MemoryUsage()));
@@ -181,7 +181,7 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                "getmempoolinfo",
                "State of the pool of unconfirmed transactions.",
                {},
-               "{\n  \"loaded\": bool,        (boolean) Whether imports and -reindex are over\n"
+               "{\n  \"loaded\": bool,        (boolean) Whether mempool.dat was read\n"
                "  \"size\": n, \"bytes\": n, \"usage\": n, \"total_fee\": n, \"maxmempool\": n,\n"
                "  \"mempoolminfee\": n, \"minrelaytxfee\": n, \"incrementalrelayfee\": n,\n"
                "  \"unbroadcastcount\": n, \"permitbaremultisig\": bool, "

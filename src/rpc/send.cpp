@@ -10,18 +10,6 @@ namespace ibd {
 
 namespace {
 
-void RefuseBurning(const TxView& tx, Amount most)
-{
-    const bool burns = std::any_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& output) {
-        const bool lost =
-            IsUnspendable(output.script_pubkey) || !HasValidOperations(output.script_pubkey);
-        return lost && output.value > most;
-    });
-    if (!burns) return;
-    throw RpcError{RpcCode::kVerify,
-                   "Unspendable output exceeds maximum configured by user (maxburnamount)"};
-}
-
 /** Throws the error of the verdict, if any. */
 void RequireTaken(const TxVerdict& verdict)
 {
@@ -84,6 +72,18 @@ UniValue Send(PoolContext& context, const RpcCall& call)
 }
 
 } // namespace
+
+void RefuseBurning(const TxView& tx, Amount most)
+{
+    const bool burns = std::any_of(tx.outputs.begin(), tx.outputs.end(), [&](const auto& output) {
+        const bool lost =
+            IsUnspendable(output.script_pubkey) || !HasValidOperations(output.script_pubkey);
+        return lost && output.value > most;
+    });
+    if (!burns) return;
+    throw RpcError{RpcCode::kVerify,
+                   "Unspendable output exceeds maximum configured by user (maxburnamount)"};
+}
 
 void AddSendMethod(RpcTable& table, PoolContext& context)
 {

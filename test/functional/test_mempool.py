@@ -1,6 +1,6 @@
 """The pool of transactions: into it, into blocks, and back."""
 
-from framework import FunctionalTest
+from framework import FunctionalTest, wait_until
 from regtest_chain import COIN, Chain
 from wire import Tx
 
@@ -121,6 +121,56 @@ class Pool(FunctionalTest):
         self.assertEqual(rpc("getrawmempool", False, True)["mempool_sequence"], sequence + 3)
         self.assertEqual(rpc("getmempoolcluster", better.txid())["txcount"], 1)
         self.assertEqual(rpc("getprioritisedtransactions"), {})
+
+    def restart(self, *options):
+        self.main.stop()
+        self.main.start(*options)
+        self.wait_until_loaded()
+
+    def wait_until_loaded(self):
+        wait_until(lambda: self.main.rpc("getmempoolinfo")["loaded"], "the pool is loaded")
+
+    def test_over_a_restart(self):
+        """Kept, unless that is off; a damaged file costs its transactions and a line."""
+        rpc = self.main.rpc
+        rpc("setmocktime", 0)  # or they are too old after the restart
+        first = spend(self.coins[0], value=VALUE)
+        child = spend((first.txid(), 0), value=VALUE - FEE)
+        for tx in (first, child):
+            self.send(tx)
+        rpc("prioritisetransaction", first.txid(), 0, 5)
+        entry = rpc("getmempoolentry", first.txid())
+        self.restart()
+        self.assertEqual(rpc("getmempoolentry", first.txid()), entry)
+        self.assertEqual(self.pool(), {first.txid(), child.txid()})
+        self.restart("-persistmempool=0")
+        self.assertEqual(self.pool(), set())
+        self.restart("-persistmempoolv1")
+        self.assertEqual(self.pool(), {first.txid(), child.txid()})
+        self.main.stop()
+        file = self.main.net_dir / "mempool.dat"
+        whole = file.read_bytes()
+        self.assertEqual(whole[:8], (1).to_bytes(8, "little"))
+        for data, left, text in ((whole[:-40], 2, "end of data"), (whole[:60], 0, "at byte"),
+                                 (b"x" * 300, 0, "is unknown"), (b"", 0, "at byte 0")):
+            file.write_bytes(data)
+            self.main.start()
+            self.wait_until_loaded()
+            self.assertEqual(len(self.pool()), left)
+            line = [line for line in self.main.log_text.splitlines()
+                    if "was not read to its end" in line][-1]
+            self.assertIn(text, line)
+            self.main.stop()
+        self.main.start()
+
+    def test_package(self):
+        """A child pays for its parent."""
+        parent = spend(self.coins[0], value=VALUE, fee=0)
+        child = spend((parent.txid(), 0), value=VALUE, fee=5 * FEE)
+        self.assert_rpc_error(-26, "min relay fee not met", self.send, parent)
+        out = self.main.rpc("submitpackage", [parent.raw().hex(), child.raw().hex()])
+        self.assertEqual(out["package_msg"], "success")
+        self.assertEqual(self.pool(), {parent.txid(), child.txid()})
 
     def test_blocks_of_others(self):
         """What a block spends otherwise goes, with all that hangs on it."""

@@ -86,7 +86,8 @@ class Replacements(PairTest):
         entries = self.pair.core.rpc("getrawmempool", True)
         order = self.pair.core.rpc("getrawmempool")
         order = [txid for txid in order if not entries[txid]["depends"]][:len(order) // 2]
-        txs = [parse_tx(bytes.fromhex(self.pair.core.rpc("getrawtransaction", txid))) for txid in order]
+        txs = [parse_tx(bytes.fromhex(self.pair.core.rpc("getrawtransaction", txid)))
+               for txid in order]
         tip = self.chain.candidate(txs)
         self.pair.submit(tip)
         self.compare()

@@ -487,6 +487,7 @@ TEST_CASE("the pool agrees with its slow model", "[mempool]")
     const char* const text = std::getenv("IBD_POOL_STEPS");
     const uint64_t steps = text ? std::strtoull(text, nullptr, 10) : 3'000;
     constexpr uint64_t kStepsOfSeed = 500;
+    std::map<RemovalReason, size_t> removed;
     for (uint64_t seed = 1; seed <= std::max<uint64_t>(1, steps / kStepsOfSeed); ++seed) {
         Pools pools(seed);
         const Lock lock(pools.pool.mutex);
@@ -500,10 +501,13 @@ TEST_CASE("the pool agrees with its slow model", "[mempool]")
             REQUIRE(pools.pool.Sequence() == pools.listener.last + 1);
             updates = pools.pool.Updates();
         }
-        CHECK(pools.listener.removed[RemovalReason::kReplaced] > 0);
-        CHECK(pools.listener.removed[RemovalReason::kBlock] > 0);
-        CHECK(pools.listener.removed[RemovalReason::kConflict] > 0);
-        CHECK(pools.listener.removed[RemovalReason::kSizeLimit] > 0);
+        for (const auto& [reason, count] : pools.listener.removed) removed[reason] += count;
+    }
+    for (const RemovalReason reason :
+         {RemovalReason::kExpiry, RemovalReason::kSizeLimit, RemovalReason::kReorg,
+          RemovalReason::kBlock, RemovalReason::kConflict, RemovalReason::kReplaced}) {
+        CAPTURE(NameOf(reason));
+        CHECK(removed[reason] > 0);
     }
 }
 

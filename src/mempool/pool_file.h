@@ -1,0 +1,57 @@
+// mempool.dat: the pool between two runs of the node, in Core's format, both ways
+// (doc/formats/mempool.md). Memory: the whole file, which is about as large as the pool.
+#pragma once
+
+#include "mempool/tx_submission.h"
+#include "util/env.h"
+#include "util/log.h"
+
+#include <atomic>
+
+namespace ibd {
+
+/** What the file keeps of a pool. */
+struct PoolRecord {
+    struct Tx {
+        TransactionRef tx;
+        int64_t time = 0; //!< of arrival, seconds since 1970
+        Amount delta = 0; //!< prioritisetransaction
+    };
+    std::vector<Tx> txs;           //!< parents before children
+    std::map<Txid, Amount> deltas; //!< of transactions that are not in the pool
+    std::set<Txid> unbroadcast;
+
+    bool operator==(const PoolRecord& other) const;
+};
+
+PoolRecord RecordOf(const TxPool& pool) IBD_EXCLUDES(pool.mutex);
+
+enum class PoolFileVersion {
+    kPlain = 1, //!< -persistmempoolv1
+    kObfuscated = 2,
+};
+
+/** With a random key. */
+Bytes EncodePool(const PoolRecord& record, PoolFileVersion version, Env& env);
+/** What could be read before the data end or are wrong, and the error then. */
+struct DecodedPool {
+    PoolRecord record;
+    Result<> complete;
+};
+DecodedPool DecodePool(Bytes data);
+
+struct PoolImport {
+    bool current_time = false; //!< in place of the recorded times
+    bool deltas = true;
+    bool unbroadcast = true;
+};
+
+/** Writes the file, or leaves the one before. */
+Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version, Env& env,
+                  Logger& log);
+/** Submits the transactions of a file. Errors are one line, of the disk or of a file that is
+ *  damaged or foreign; what was read before the damage is in the pool then. */
+Result<> ImportPool(const Path& file, const PoolImport& import, const TxSubmission& door,
+                    TxPool& pool, Env& env, Logger& log, const std::atomic<bool>& interrupt);
+
+} // namespace ibd

@@ -1,0 +1,82 @@
+// Calls about the file of the pool; see mempool.h.
+#include "jsonrpc/json.h"
+#include "mempool/pool_file.h"
+#include "rpc/mempool.h"
+
+namespace ibd {
+
+namespace {
+
+UniValue Save(const PoolContext& context)
+{
+    if (!context.loaded) throw RpcError{RpcCode::kMisc, "The mempool was not loaded yet"};
+    const Result<> saved = DumpPool(context.pool, context.file.path, context.file.version,
+                                    context.chain.env, context.log);
+    if (!saved) {
+        context.log.Error("Failed to dump mempool: {}", saved.Message());
+        throw RpcError{RpcCode::kMisc, "Unable to dump mempool to disk"};
+    }
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("filename", context.file.path.string());
+    return out;
+}
+
+bool Option(const RpcCall& call, const char* name, bool otherwise)
+{
+    const UniValue& value = call.Option(1, name);
+    if (value.isNull()) return otherwise;
+    if (value.isBool()) return value.get_bool();
+    throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VBOOL)};
+}
+
+UniValue Import(const PoolContext& context, const RpcCall& call)
+{
+    if (context.chain.Chain().IsInitialBlockDownload()) {
+        throw RpcError{RpcCode::kInitialDownload,
+                       "Can only import the mempool after the block download and sync is done."};
+    }
+    const PoolImport import{.current_time = Option(call, "use_current_time", true),
+                            .deltas = Option(call, "apply_fee_delta_priority", false),
+                            .unbroadcast = Option(call, "apply_unbroadcast_set", false)};
+    const Path file = call.String(0);
+    const Result<> done = ImportPool(file, import, context.submission, context.pool,
+                                     context.chain.env, context.log, context.chain.interrupt);
+    if (done) return UniValue(UniValue::VOBJ);
+    context.log.Error("importmempool: '{}': {}", file.string(), done.Message());
+    throw RpcError{RpcCode::kMisc, "Unable to import mempool file, see debug log for details."};
+}
+
+} // namespace
+
+void AddMempoolFileMethods(RpcTable& table, PoolContext& context)
+{
+    table.Add({"blockchain",
+               "savemempool",
+               "Writes the pool to the file from which a start loads it.",
+               {},
+               "{\n  \"filename\": \"str\"    (string) The file\n}",
+               "",
+               [&context](const RpcCall&) { return Save(context); }});
+    table.Add({"blockchain",
+               "importmempool",
+               "Submits the transactions of a mempool.dat, also of Bitcoin Core. Each is checked; "
+               "times and fees that the file adds are not.",
+               {{"filepath", RpcType::kString, true, "", "The file"},
+                {"options",
+                 RpcType::kNamedOptions,
+                 false,
+                 "",
+                 "",
+                 {{"use_current_time", RpcType::kBool, false, "true",
+                   "Whether they came now, not at the time in the file"},
+                  {"apply_fee_delta_priority", RpcType::kBool, false, "false",
+                   "Whether to add the file's prioritisetransaction"},
+                  {"apply_unbroadcast_set", RpcType::kBool, false, "false",
+                   "Whether to announce those that were to be announced"}},
+                 "options"}},
+               "{ }    (json object) Empty",
+               "/path/to/mempool.dat",
+               [&context](const RpcCall& call) { return Import(context, call); }});
+}
+
+} // namespace ibd

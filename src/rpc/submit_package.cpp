@@ -1,0 +1,132 @@
+// The call that submits a package to the pool; see mempool.h.
+#include "jsonrpc/json.h"
+#include "rpc/amount_json.h"
+#include "rpc/mempool.h"
+#include "rpc/tx_build.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+bool Spends(const Transaction& tx, const Txid& id)
+{
+    return std::any_of(tx->inputs.begin(), tx->inputs.end(),
+                       [&](const InputView& input) { return input.Prevout().txid == id; });
+}
+
+/** The last spends all others, and none of these another. */
+bool IsChildWithParents(Package package)
+{
+    const Package parents = package.first(package.size() - 1);
+    return std::all_of(parents.begin(), parents.end(), [&](const TransactionRef& parent) {
+        return Spends(*package.back(), parent->Id()) &&
+               std::none_of(parents.begin(), parents.end(), [&](const TransactionRef& other) {
+                   return Spends(*other, parent->Id());
+               });
+    });
+}
+
+UniValue FeesJson(const PackageTx& tx)
+{
+    UniValue fees(UniValue::VOBJ);
+    fees.pushKV("base", AmountJson(tx.fee));
+    if (tx.kind == PackageTx::Kind::kAccepted) {
+        UniValue together(UniValue::VARR);
+        for (const Wtxid& id : tx.together) together.push_back(id.ToHex());
+        fees.pushKV("effective-feerate", AmountJson(tx.rate));
+        fees.pushKV("effective-includes", together);
+    }
+    return fees;
+}
+
+UniValue TxJson(const Transaction& tx, const PackageSubmission& result)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("txid", tx.Id().ToHex());
+    const auto it = result.txs.find(tx.WitnessId());
+    if (it == result.txs.end()) {
+        out.pushKV("error", "package-not-validated");
+        return out;
+    }
+    const PackageTx& one = it->second;
+    switch (one.kind) {
+    case PackageTx::Kind::kRefused:
+        out.pushKV("error", one.violation ? one.violation->ToString() : "");
+        break;
+    case PackageTx::Kind::kOtherWitness: out.pushKV("other-wtxid", one.other.ToHex()); break;
+    case PackageTx::Kind::kAccepted:
+    case PackageTx::Kind::kInPool:
+        out.pushKV("vsize", Num(one.vsize));
+        out.pushKV("fees", FeesJson(one));
+        break;
+    }
+    return out;
+}
+
+UniValue ResultJson(Package package, const PackageSubmission& result)
+{
+    UniValue txs(UniValue::VOBJ);
+    for (const TransactionRef& tx : package) {
+        txs.pushKV(tx->WitnessId().ToHex(), TxJson(*tx, result));
+    }
+    UniValue replaced(UniValue::VARR);
+    for (const Txid& id : result.replaced) replaced.push_back(id.ToHex());
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("package_msg", result.violation ? result.violation->ToString() : "success");
+    out.pushKV("tx-results", txs);
+    out.pushKV("replaced-transactions", replaced);
+    return out;
+}
+
+UniValue Submit(const PoolContext& context, const RpcCall& call)
+{
+    RequirePackageCount(call.At(0));
+    const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
+    const Amount most_burnt = call.Has(2) ? ParseAmount(call.At(2)) : 0;
+    const std::vector<TransactionRef> txs = ParsePackage(call.At(0));
+    for (const TransactionRef& tx : txs) RefuseBurning(tx->View(), most_burnt);
+    if (txs.size() > 1 && !IsChildWithParents(txs)) {
+        throw RpcError{RpcCode::kVerify,
+                       "package topology disallowed. not child-with-parents or parents depend on "
+                       "each other."};
+    }
+    (void)context.chain.Chain(); // while it is loaded the answer is that
+    const int64_t now = context.chain.env.UnixTime();
+    const Arrival arrival{.now = now, .time = now, .own = true, .most_rate = rate};
+    return ResultJson(txs, OrThrow(context.submission.SubmitPackage(txs, arrival)));
+}
+
+} // namespace
+
+void AddSubmitPackageMethod(RpcTable& table, PoolContext& context)
+{
+    table.Add({"rawtransactions",
+               "submitpackage",
+               "Puts a transaction and its parents into this node's pool. A parent may pay too "
+               "little if its child pays for both.",
+               {{"package",
+                 RpcType::kArray,
+                 true,
+                 "",
+                 "Up to 25 transactions as hex, the child last; its parents may not spend each "
+                 "other, and may be left out if the pool has them",
+                 {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
+                {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
+                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
+                {"maxburnamount", RpcType::kAmount, false, "0.00",
+                 "Refuse an unspendable output above this amount, bitcoin"}},
+               "{\n  \"package_msg\": \"str\",    (string) success, or the error of the package\n"
+               "  \"tx-results\": { \"wtxid\": {\n"
+               "    \"txid\": \"hex\",\n"
+               "    \"other-wtxid\": \"hex\",   (string) Of the pool's transaction with this txid\n"
+               "    \"vsize\": n,\n"
+               "    \"fees\": { \"base\", \"effective-feerate\", \"effective-includes\" },\n"
+               "    \"error\": \"str\"\n  }, ... },\n"
+               "  \"replaced-transactions\": [ \"txid\" ]\n}",
+               "'[\"raw-parent-tx-1\",\"raw-child-tx\"]'",
+               [&context](const RpcCall& call) { return Submit(context, call); }});
+}
+
+} // namespace ibd
