@@ -173,10 +173,10 @@ private:
     void Work()
     {
         while (!m_stop) {
-            const BoosterProgress p = m_engine.Progress();
+            const FoldProgress p = m_engine.Progress();
             m_samples += fmt::format("{}[{:.3f},\"{}\",{},{}]", m_samples.empty() ? "" : ",",
                                      static_cast<double>(m_env.MonotonicMicros() - m_start) / 1e6,
-                                     BoosterStateName(p.state), p.bytes, p.coins_loaded);
+                                     FoldStateName(p.state), p.bytes, p.coins_loaded);
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
     }
@@ -236,8 +236,8 @@ void BenchBooster(Chain& chain, Options& args)
     const Verdict verdict = Require(engine.Run());
     const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
     const std::string samples = sampler.Stop();
-    if (verdict.kind != VerdictKind::kAccepted) Fail("not accepted: " + verdict.reason);
-    const BoosterProgress p = engine.Progress();
+    if (verdict.kind != VerdictKind::kDone) Fail("not accepted: " + verdict.reason);
+    const FoldProgress p = engine.Progress();
     fmt::print("{{\"mode\":\"booster\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
                "\"fold_seconds\":{:.3f},\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},"
                "\"coins\":{},\"peak_rss\":{},\"hints_bytes\":{},\"written\":{},"
@@ -289,7 +289,7 @@ void BenchJoin(Chain& chain, Options& args)
                               supply, options, stop, work / "hints", HintsFormat::kContainer1));
     const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
     const double cpu = CpuSeconds() - cpu_before;
-    if (made.verdict.kind != JoinVerdict::Kind::kDone) Fail("no hints: " + made.verdict.reason);
+    if (made.verdict.kind != VerdictKind::kDone) Fail("no hints: " + made.verdict.reason);
     RequireSameHints(*chain.env, work / "hints", args["--hints"]);
     const JoinTotals& totals = made.verdict.totals;
     fmt::print("{{\"mode\":\"join\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
@@ -364,7 +364,7 @@ void BenchUndo(Chain& chain, Options& args)
     const JoinVerdict verdict = Require(last > 0 ? rebuild.RunLast(durable) : rebuild.Run(durable));
     const double seconds = static_cast<double>(files.Durable() - start) / 1e6;
     const double cpu = CpuSeconds() - cpu_before;
-    if (verdict.kind != JoinVerdict::Kind::kDone) Fail("no undo data: " + verdict.reason);
+    if (verdict.kind != VerdictKind::kDone) Fail("no undo data: " + verdict.reason);
     const JoinTotals& totals = verdict.totals;
     fmt::print("{{\"mode\":\"undo\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
                "\"blocks\":{},\"outputs\":{},\"bytes\":{},\"spilled_bytes\":{},"

@@ -1,16 +1,13 @@
 // OwnHints: the booster without a hints file: hints that the node makes by joining all outputs with
 // all inputs (join/spend_join.h), and keeps until the booster has finished. Resumes unfinished
-// work. Owned by BoosterRun, which chooses the terminal block; one thread, but for Interrupt() and
-// Progress(). All files lie in the booster's folder.
+// work. OwnSync chooses the terminal block; one thread, but for Interrupt() and Progress(). All
+// files lie in the booster's folder (kept_work.h).
 #pragma once
 
-#include "consensus/params.h"
-#include "hints/hints.h"
+#include "booster/booster_progress.h"
+#include "booster/kept_work.h"
 #include "join/join_options.h"
-#include "swiftsync/booster_progress.h"
-#include "swiftsync/first_pass.h"
 #include "swiftsync/sync_options.h"
-#include "util/log.h"
 #include "util/mutex.h"
 
 #include <atomic>
@@ -49,19 +46,6 @@ struct OwnHintsOptions {
     bool checks = true;
 };
 
-/** The folder where a join keeps its pairs, and where undo data is made. `booster`: the booster's
- *  folder. */
-inline Path UndoFolder(const Path& booster) { return booster / "undo"; }
-
-bool IsOwnHintsFile(const std::string& name); //!< complete or unfinished
-
-/** Removes a join's files in UndoFolder(), and the folder if it is empty then; and unfinished hints
- *  of the join, which cannot be resumed any more. */
-Result<> RemovePairs(Env& env, const Path& booster);
-
-/** The same without the hints. */
-Result<> RemoveUndoFolder(Env& env, const Path& booster);
-
 /** Options of a join, from the booster's. `directory`: for its spills and state. */
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory);
 
@@ -88,43 +72,27 @@ struct RoomShortage {
 /** Nothing: each disk has enough room. */
 std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
 
+struct MadeHints {
+    std::unique_ptr<Hints> hints;
+    std::optional<FirstPass> first; //!< nothing with full validation, or if it is lost
+};
+
 class OwnHints {
 public:
-    OwnHints(Env& env, Logger& log, const ChainParams& params)
-        : m_env(env), m_log(log), m_params(params)
+    /** All arguments must outlive it. */
+    OwnHints(Env& env, Logger& log, const ChainParams& params, const BoosterOptions& options,
+             const KeptWork& kept)
+        : m_env(env), m_log(log), m_params(params), m_options(options), m_kept(kept)
     {
     }
 
-    /** The remains of an earlier start. */
-    struct Kept {
-        BlockHash terminal;
-        std::unique_ptr<Hints> hints;   //!< null: the join is unfinished
-        std::optional<FirstPass> first; //!< with hints: further results of the join, if complete
-        bool pairs = false;             //!< without hints: the join keeps them
-    };
-    /** Nothing: there is nothing usable; damaged hints are removed. */
-    Result<std::optional<Kept>> Look(const Path& directory);
-    /** Bytes left by earlier starts, usable or not; nothing: none. */
-    Result<std::optional<uint64_t>> BytesKept(const Path& directory) const;
-
     struct Made {
-        JoinVerdict verdict;
-        std::unique_ptr<Hints> hints;   //!< set if the verdict is kDone
-        std::optional<FirstPass> first; //!< set if the verdict is kDone, except with full
-                                        //!< validation
+        Verdict verdict;
+        MadeHints hints; //!< set if the verdict is kDone
     };
     /** Makes the hints, or resumes. Errors: the machine's; durable work stays for the next start.
      */
-    Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply,
-                      const BoosterOptions& options, const JoinBesides& besides);
-
-    /** Stores Make()'s further results where they are found after the join's files in UndoFolder()
-     *  are removed. */
-    Result<> KeepFirst(const Path& directory);
-
-    /** Removes the hints and their join, and the pairs unless they are kept; the hints must not be
-     *  open. */
-    Result<> Remove(const Path& directory, bool keep_pairs);
+    Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply, const JoinBesides& besides);
 
     /** Makes Make() return soon, now and in later calls. Any thread. */
     void Interrupt() { m_stop = true; }
@@ -132,13 +100,11 @@ public:
     std::optional<OwnHintsProgress> Progress() const;
 
 private:
-    Result<> RemoveWithoutPairs(const Path& directory, const HeaderNode& terminal);
-    Result<std::optional<FirstPass>> FindFirstPass(const Path& directory,
-                                                   const BlockHash& terminal);
-
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;
+    const BoosterOptions& m_options;
+    const KeptWork& m_kept;
     std::atomic<bool> m_stop = false;
     mutable Mutex m_mutex;
     const SpendJoin* m_join IBD_GUARDED_BY(m_mutex) = nullptr;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "booster/block_fetcher.h"
+#include "booster/booster_progress.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/file_block_source.h"
 #include "util/threads.h"

@@ -1,8 +1,6 @@
 // See suspect_hints.h.
 #include "booster/suspect_hints.h"
 
-#include "swiftsync/checkpoint.h"
-
 #include <algorithm>
 
 namespace ibd {
@@ -21,16 +19,10 @@ void SuspectHints::Proven(const HeaderNode& valid)
     };
     for (const Entry& entry : m_entries) {
         if (!is_below(entry)) continue;
-        const Result<> noted = Note(entry);
+        const Result<> noted = m_kept.RememberBad(entry.id, entry.terminal, entry.why);
         if (!noted) m_log.Warning("IBD Booster: wrong hints are not noted: {}", noted.Message());
     }
     std::erase_if(m_entries, is_below);
-}
-
-Result<> SuspectHints::Note(const Entry& entry)
-{
-    IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_env, entry.directory));
-    return RememberBadHints(m_env, entry.directory, entry.id, entry.terminal, entry.why);
 }
 
 } // namespace ibd

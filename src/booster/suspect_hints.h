@@ -1,12 +1,11 @@
 // SuspectHints: hints with wrong totals. Either they are wrong, or a block up to their terminal
 // block is invalid (a double spend, for example). Once the blocks are known to be valid, the hints
 // are noted as bad, so that no later start tries them on these blocks again.
-// Owned by BoosterRun; any thread. Memory: a few hundred bytes for each.
+// Owned by SessionParts; any thread. Memory: a few hundred bytes for each.
 #pragma once
 
+#include "booster/kept_work.h"
 #include "chain/header_tree.h"
-#include "util/env.h"
-#include "util/log.h"
 #include "util/mutex.h"
 
 #include <vector>
@@ -16,14 +15,13 @@ namespace ibd {
 class SuspectHints {
 public:
     struct Entry {
-        Path directory; //!< the booster's
         Uint256 id;
         BlockHash terminal;
         int32_t height = 0; //!< of the terminal block
         std::string why;
     };
 
-    SuspectHints(Env& env, Logger& log) : m_env(env), m_log(log) {}
+    SuspectHints(Logger& log, const KeptWork& kept) : m_log(log), m_kept(kept) {}
 
     void Add(Entry entry);
     /** Call when all blocks up to `valid` are valid. Logs a failure to note the hints: it only
@@ -31,10 +29,8 @@ public:
     void Proven(const HeaderNode& valid);
 
 private:
-    Result<> Note(const Entry& entry);
-
-    Env& m_env;
     Logger& m_log;
+    const KeptWork& m_kept;
     Mutex m_mutex;
     std::vector<Entry> m_entries IBD_GUARDED_BY(m_mutex);
 };

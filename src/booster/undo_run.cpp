@@ -3,7 +3,6 @@
 
 #include "booster/live_supply.h"
 #include "join/durable_undo.h"
-#include "join/join_state.h"
 #include "join/undo_rebuild.h"
 #include "swiftsync/sync_progress.h"
 #include "util/strings.h"
@@ -15,20 +14,6 @@
 namespace ibd {
 
 namespace {
-
-const char* PhaseName(JoinProgress::Phase phase)
-{
-    switch (phase) {
-    case JoinProgress::Phase::kIdle: return "starting";
-    case JoinProgress::Phase::kReading: return "reading";
-    case JoinProgress::Phase::kJoining:
-    case JoinProgress::Phase::kWriting: return "joining";
-    case JoinProgress::Phase::kChecking: return "checking";
-    case JoinProgress::Phase::kFetching: return "fetching";
-    case JoinProgress::Phase::kUndo: return "writing";
-    }
-    return "unknown";
-}
 
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
 /** Interval of checks whether damaged blocks have come again. */
@@ -48,7 +33,7 @@ double Part(uint64_t done, uint64_t total)
 }
 
 /** Seconds to the end of the last phase, at the present rate; nothing: the phase has just begun. */
-std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const Shares& shares)
+std::optional<double> SecondsToTheEnd(const JoinProgress& now, int32_t blocks, const Shares& shares)
 {
     double before = 0, share = 0, done = 0; // of earlier phases, of this one, of its finished part
     double resumed = 0;                     // part of this phase done by earlier starts
@@ -77,9 +62,7 @@ std::optional<double> SecondsLeft(const JoinProgress& now, int32_t blocks, const
         done = Part(now.undo_blocks, static_cast<uint64_t>(std::max(blocks, 1)));
         break;
     }
-    if (share <= 0 || done <= resumed || now.seconds_in_phase <= 0) return std::nullopt;
-    const double left = 1 - before - share * done;
-    return now.seconds_in_phase * left / (share * (done - resumed));
+    return SecondsLeft(share * (done - resumed), 1 - before - share * done, now.seconds_in_phase);
 }
 
 } // namespace
@@ -139,13 +122,12 @@ bool UndoRun::IsLastNeeded(const ChainManager& chain) { return FindLastGap(chain
 
 /** Resumes the kept work of a join of the same chain, even if the last of its blocks have undo data
  *  by now. */
-Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, const Gap& gap,
-                                                  const BoosterOptions& options) const
+Result<const HeaderNode*> UndoRun::ChooseTerminal(const Gap& gap) const
 {
-    const auto kept = LoadJoinState(m_env, UndoFolder(options.directory));
+    const auto kept = m_kept.Pairs();
     if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
     if (!kept || !*kept) return gap.last; // the join reports damage
-    const ChainReader reader = chain.Read();
+    const ChainReader reader = m_chain->Read();
     const HeaderNode* const terminal = reader.Find((*kept)->terminal_hash);
     const bool fits =
         terminal && terminal->height >= gap.last->height && reader.Active().Contains(terminal);
@@ -153,16 +135,14 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const ChainManager& chain, con
 }
 
 /** Checks the room for data still to be written; an earlier start's spills exist already. */
-Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& chain,
-                                                         const BoosterOptions& options,
-                                                         const Gap& gap, bool last_only) const
+Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const Gap& gap, bool last_only) const
 {
-    LiveSupply supply(m_env, chain, *gap.last, PlanOrder::OfFiles()); // no block is read
+    LiveSupply supply(m_env, *m_chain, *gap.last, PlanOrder::OfFiles()); // no block is read
     IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
     const uint64_t bytes = supply.EstimatedBytes();
     uint64_t spills = ExpectedCoinBytes(bytes);
     if (!last_only) {
-        const auto kept = LoadJoinState(m_env, UndoFolder(options.directory));
+        const auto kept = m_kept.Pairs();
         if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
         IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
         spills = ExpectedPairedBytes(supply.EstimatedBytes(), false);
@@ -170,14 +150,15 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const ChainManager& cha
             spills -= std::min(spills, SizeOf((*kept)->AllSpills()));
         }
     }
-    const RoomNeed needs[] = {{UndoFolder(options.directory), spills},
-                              {chain.Blocks().UndoPath(0).parent_path(), ExpectedUndoBytes(bytes)}};
+    const RoomNeed needs[] = {
+        {m_kept.PairsFolder(), spills},
+        {m_chain->Blocks().UndoPath(0).parent_path(), ExpectedUndoBytes(bytes)}};
     return FindShortage(m_env, needs);
 }
 
-Result<> UndoRun::Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options)
+Result<> UndoRun::Run()
 {
-    Result<> done = RunOnce(chain, blocks, options);
+    Result<> done = RunOnce();
     NoteFailure(done);
     return done;
 }
@@ -188,23 +169,21 @@ void UndoRun::NoteFailure(const Result<>& done)
     if (!done) m_failure = done.Message();
 }
 
-Result<> UndoRun::RunOnce(ChainManager& chain, const BlockStore& blocks,
-                          const BoosterOptions& options)
+Result<> UndoRun::RunOnce()
 {
-    const Gap gap = FindGap(chain);
+    const Gap gap = FindGap(*m_chain);
     if (!gap.last) {
         const Lock lock(m_mutex);
         m_missing_to = 0;
         return {};
     }
     Tell(gap);
-    return Fill(chain, blocks, options, gap);
+    return Fill(gap);
 }
 
-Result<> UndoRun::Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-                       const Gap& gap)
+Result<> UndoRun::Fill(const Gap& gap)
 {
-    IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, false));
+    IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(gap, false));
     if (shortage && m_if_room) {
         NoteShortage(gap, *shortage);
         return {};
@@ -214,7 +193,7 @@ Result<> UndoRun::Fill(ChainManager& chain, const BlockStore& blocks, const Boos
         return SystemError("{} has {} free, but undo data takes about {}", shortage->place.string(),
                            FormatBytes(shortage->free), FormatBytes(shortage->needed));
     }
-    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(chain, blocks, options, gap, false));
+    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(gap, false));
     const Lock lock(m_mutex);
     if (done) m_missing_to = 0;
     return {};
@@ -227,9 +206,9 @@ void UndoRun::Tell(const Gap& gap)
     m_missing_to = gap.last->height;
 }
 
-void UndoRun::Expect(const ChainManager& chain)
+void UndoRun::Expect()
 {
-    if (const Gap gap = FindGap(chain); gap.last) Tell(gap);
+    if (const Gap gap = FindGap(*m_chain); gap.last) Tell(gap);
 }
 
 void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
@@ -244,12 +223,9 @@ void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
     m_failure = why;
 }
 
-std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
-                                                 const BlockStore& blocks,
-                                                 const BoosterOptions& options,
-                                                 const FoldTask& fold)
+std::unique_ptr<FoldObserver> UndoRun::WatchFold(const FoldTask& fold)
 {
-    const Gap gap = FindLastGap(chain, &fold.terminal);
+    const Gap gap = FindLastGap(*m_chain, &fold.terminal);
     if (!gap.last) return nullptr;
     std::vector<PlannedBlock> last;
     for (const HeaderNode* node = gap.last; node->height >= gap.first; node = node->prev) {
@@ -258,115 +234,114 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const ChainManager& chain,
     }
     const auto blocks_left = static_cast<uint64_t>(gap.last->height - gap.first + 1) - last.size();
     const uint64_t bytes = BlockPlan(last).EstimatedBytes() + blocks_left * fold.usual_bytes;
-    const RoomNeed needs[] = {{options.directory, fold.coins * kRunBytesPerCoin},
-                              {options.chainstate.parent_path(), fold.coins * kTableBytesPerCoin},
-                              {UndoFolder(options.directory), ExpectedCoinBytes(bytes)},
+    const BlockStore& blocks = m_chain->Blocks();
+    const RoomNeed needs[] = {{m_kept.Folder(), fold.coins * kRunBytesPerCoin},
+                              {m_options.chainstate.parent_path(), fold.coins * kTableBytesPerCoin},
+                              {m_kept.PairsFolder(), ExpectedCoinBytes(bytes)},
                               {blocks.UndoPath(0).parent_path(),
                                ExpectedUndoBytes(bytes) + fold.missing * fold.usual_bytes}};
     if (FindShortage(m_env, needs)) return nullptr; // the fold has priority
     return std::make_unique<FoldSearch>(
         m_env, m_log, m_params, *gap.last, static_cast<uint32_t>(gap.first), blocks, fold.place,
-        JoinOptionsFrom(options, UndoFolder(options.directory)), m_stop,
+        JoinSettings(), m_stop,
         [this](std::optional<FoundCoins> found) { m_found = std::move(found); });
 }
 
-Result<> UndoRun::RunLast(ChainManager& chain, const BlockStore& blocks,
-                          const BoosterOptions& options)
+Result<> UndoRun::RunLast()
 {
-    const Gap gap = FindLastGap(chain);
+    const Gap gap = FindLastGap(*m_chain);
     if (!gap.last) return {};
     // Run() logs a lack of room. Results of the fold had room, which they occupy already.
     if (m_if_room && !m_found) {
-        IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(chain, options, gap, true));
+        IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(gap, true));
         if (shortage) return {};
     }
     m_log.Info("Undo data: first that of the last blocks, {} to {}", gap.first, gap.last->height);
-    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(chain, blocks, options, gap, true));
+    IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(gap, true));
     if (!done) return {};
     m_log.Info("Undo data: the last {} blocks have it",
-               std::min(kMinBlocksToKeep, chain.Tip()->height));
+               std::min(kMinBlocksToKeep, m_chain->Tip()->height));
     // Otherwise a join's kept work would stay, as Run() has nothing to do.
-    return IsNeeded(chain) ? Result<>() : RemovePairs(m_env, options.directory);
+    return IsNeeded(*m_chain) ? Result<>()
+                              : m_kept.Discard(KeptWork::kBegunHints | KeptWork::kPairs);
 }
 
-Result<bool> UndoRun::MakeMissing(ChainManager& chain, const BlockStore& blocks,
-                                  const BoosterOptions& options, const Gap& gap, bool last_only)
+Result<bool> UndoRun::MakeMissing(const Gap& gap, bool last_only)
 {
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(chain, gap, options));
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(gap));
     // Coins of the last blocks are looked up in all others, in any order.
-    LiveSupply supply(m_env, chain, *terminal,
+    LiveSupply supply(m_env, *m_chain, *terminal,
                       last_only ? PlanOrder::OfFiles() : PlanOrder::OfChain());
-    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(chain, blocks, options,
-                                                         {.terminal = *terminal,
+    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make({.terminal = *terminal,
                                                           .supply = supply,
                                                           .first = gap.first,
                                                           .connected = true,
                                                           .last_only = last_only}));
-    if (verdict.kind == JoinVerdict::Kind::kInterrupted) return false;
-    if (verdict.kind == JoinVerdict::Kind::kNoRoom) return SystemError("{}", verdict.reason);
-    if (verdict.kind == JoinVerdict::Kind::kUndecided) {
+    if (verdict.kind == VerdictKind::kInterrupted) return false;
+    if (verdict.kind == VerdictKind::kNoRoom) return SystemError("{}", verdict.reason);
+    if (verdict.kind == VerdictKind::kUndecided) {
         return SystemError("{}; -reindex-chainstate -ibdbooster=0 finds it out without, and leaves "
                            "undo data of all blocks",
                            verdict.reason);
     }
-    if (verdict.kind != JoinVerdict::Kind::kDone) {
-        return RefuseChain(chain, *terminal->Ancestor(verdict.height), verdict.reason);
+    if (verdict.kind != VerdictKind::kDone) {
+        return RefuseChain(*terminal->Ancestor(verdict.height), verdict.reason);
     }
     if (last_only) return true;
     m_log.Info("Undo data: all blocks up to height {} have it", terminal->height);
-    IBD_RETURN_IF_ERROR(RemovePairs(m_env, options.directory));
+    IBD_RETURN_IF_ERROR(m_kept.Discard(KeptWork::kBegunHints | KeptWork::kPairs));
     return true;
 }
 
 /** Marks and logs it immediately: the node may not shut down in order. */
-Error UndoRun::RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason)
+Error UndoRun::RefuseChain(const HeaderNode& broken, const std::string& reason)
 {
     m_broken = &broken;
     const Error error =
         BadData("Undo data: block at height {} is invalid: {}. The chainstate was built on it "
                 "as -assumevalid allows: restart with -reindex-chainstate -ibdbooster=0",
                 broken.height, reason);
-    const Result<> noted = chain.NoteBroken(broken);
+    const Result<> noted = m_chain->NoteBroken(broken);
     m_log.Error("{}", error.message);
     if (!noted) m_log.Error("That could not be noted yet: {}", noted.Message());
     return error;
 }
 
-void UndoRun::Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-                    std::function<void(const Result<>&)> ended)
+void UndoRun::Start(std::function<void(const Result<>&)> ended)
 {
-    m_thread = NamedThread("undo", [this, &chain, &blocks, options, ended = std::move(ended)] {
+    m_options.threads = std::max(1u, m_options.threads / 2);
+    m_options.progress = {};
+    m_thread = NamedThread("undo", [this, ended = std::move(ended)] {
         LowerThreadPriority();
         do {
-            MakeAll(chain, blocks, options, ended);
+            MakeAll(ended);
         } while (WaitForAsk());
     });
 }
 
-void UndoRun::MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-                      const std::function<void(const Result<>&)>& ended)
+void UndoRun::MakeAll(const std::function<void(const Result<>&)>& ended)
 {
-    if (IsLastNeeded(chain)) {
-        const Result<> last = RunLast(chain, blocks, options);
+    if (IsLastNeeded(*m_chain)) {
+        const Result<> last = RunLast();
         if (m_broken != nullptr) return ended(last);
         if (last) ended(last); // usually enough for branches that were put aside
     }
-    Result<> made = RunOnce(chain, blocks, options); // may succeed although RunLast() failed
-    while (!made && WaitForDamaged(chain)) made = RunOnce(chain, blocks, options);
+    Result<> made = RunOnce(); // may succeed although RunLast() failed
+    while (!made && WaitForDamaged()) made = RunOnce();
     NoteFailure(made);
     ended(made);
 }
 
 /** After a failure: true if damaged blocks were the cause and peers have sent them again. */
-bool UndoRun::WaitForDamaged(ChainManager& chain)
+bool UndoRun::WaitForDamaged()
 {
-    if (m_stop || m_broken != nullptr || !chain.Options().peers_bring_blocks) return false;
-    const auto lost = chain.ForgetDamaged();
+    if (m_stop || m_broken != nullptr || !m_chain->Options().peers_bring_blocks) return false;
+    const auto lost = m_chain->ForgetDamaged();
     if (!lost) m_log.Error("{}", lost.Message());
     // They may have come already, while the rest of the file was read.
-    if (!lost || (lost->empty() && !chain.NextLost(-1))) return false;
+    if (!lost || (lost->empty() && !m_chain->NextLost(-1))) return false;
     m_log.Info("Undo data: waiting for damaged blocks from peers, then it goes on");
-    while (!m_stop && chain.NextLost(-1)) {
+    while (!m_stop && m_chain->NextLost(-1)) {
         const Lock lock(m_mutex);
         if (!m_stop) m_changed.wait_for(m_mutex, kLookForDamaged);
     }
@@ -381,9 +356,9 @@ bool UndoRun::WaitForAsk()
     return !m_stop;
 }
 
-bool UndoRun::Ask(const ChainManager& chain)
+bool UndoRun::Ask()
 {
-    const Gap gap = FindGap(chain);
+    const Gap gap = FindGap(*m_chain);
     const Lock lock(m_mutex);
     if (!m_failure.empty()) return false;
     m_asked = true;
@@ -407,23 +382,24 @@ void UndoRun::Stop()
     m_thread.Join();
 }
 
-Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
-                                  const BoosterOptions& options, const UndoTask& task)
+Result<JoinVerdict> UndoRun::Make(const UndoTask& task)
 {
     m_done = task.first - 1;
     UndoOptions undo;
-    undo.join = JoinOptionsFrom(options, UndoFolder(options.directory));
-    undo.join.progress = options.progress;
+    undo.join = JoinSettings();
+    if (task.memory_bytes > 0) undo.join.memory_bytes = task.memory_bytes;
+    undo.join.progress = m_options.progress;
     undo.join.connected = task.connected;
     undo.checks = task.checks;
-    undo.signature_lanes = options.signature_lanes;
+    undo.signature_lanes = m_options.signature_lanes;
     undo.records = task.records;
     undo.first_height = task.first;
     undo.side_fold = task.side_fold;
     undo.keep_pairs = task.keep_pairs;
     undo.join.values = task.values;
-    undo.place = [&chain](const HeaderNode& node) { return chain.Where(node).data; };
-    UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, blocks, task.supply, undo, m_stop);
+    undo.place = [chain = m_chain](const HeaderNode& node) { return chain->Where(node).data; };
+    UndoRebuild rebuild(m_env, m_log, m_params, task.terminal, m_chain->Blocks(), task.supply, undo,
+                        m_stop);
     {
         const Lock lock(m_mutex);
         m_rebuild = &rebuild;
@@ -431,8 +407,8 @@ Result<JoinVerdict> UndoRun::Make(ChainManager& chain, const BlockStore& blocks,
         m_last = task.terminal.height;
         m_last_only = task.last_only;
     }
-    Keeper keeper(*this, chain, task);
-    DurableUndo durable(m_env, keeper, {.micros = options.checkpoint_seconds * 1'000'000});
+    Keeper keeper(*this, *m_chain, task);
+    DurableUndo durable(m_env, keeper, {.micros = m_options.checkpoint_seconds * 1'000'000});
     auto verdict = task.last_only ? rebuild.RunLast(durable, std::exchange(m_found, std::nullopt))
                                   : rebuild.Run(durable);
     {
@@ -468,7 +444,7 @@ std::optional<UndoProgress> UndoRun::ProgressHeld() const
     out.joined = now.joined;
     out.partitions = now.partitions;
     out.seconds_left =
-        SecondsLeft(now, m_last - m_first + 1, m_last_only ? kSharesOfLast : kShares);
+        SecondsToTheEnd(now, m_last - m_first + 1, m_last_only ? kSharesOfLast : kShares);
     return out;
 }
 

@@ -1,14 +1,12 @@
 // UndoRun: makes undo data (rev*.dat) of blocks that were not connected, from blocks alone
 // (join/undo_rebuild.h), and writes it where connecting would have. Resumes stopped work. Owned by
-// Node, and by BoosterRun for validation; Run() and Make() on one thread, on a thread of its own
-// after Start(), the rest from any. Its spills lie in UndoFolder() (own_hints.h).
+// BoosterSession, once for undo data and once for validation; Run() and Make() on one thread, on a
+// thread of its own after Start(), the rest from any. Its spills lie in KeptWork::PairsFolder().
 #pragma once
 
 #include "booster/own_hints.h"
 #include "join/fold_search.h"
 #include "join/undo_options.h"
-#include "storage/block_store.h"
-#include "swiftsync/booster_progress.h"
 #include "swiftsync/sync_options.h"
 #include "util/threads.h"
 #include "validation/chain_manager.h"
@@ -33,6 +31,7 @@ struct UndoTask {
     SideFold* side_fold = nullptr;
     bool keep_pairs = false; //!< see UndoOptions
     bool values = false;     //!< see JoinOptions; if the blocks must still be joined
+    size_t memory_bytes = 0; //!< 0: all of BoosterOptions::memory_bytes
     /** Called when all blocks up to a height are checked and their undo data is on disk; may be
      *  empty. */
     std::function<Result<>(int32_t height)> durable = {};
@@ -49,11 +48,16 @@ struct FoldTask {
 
 class UndoRun {
 public:
-    /** `if_room`: without room Run() logs it, RunLast() does not, and neither fails. */
-    UndoRun(Env& env, Logger& log, const ChainParams& params, bool if_room = false)
-        : m_env(env), m_log(log), m_params(params), m_if_room(if_room)
+    /** `if_room`: without room Run() logs it, RunLast() does not, and neither fails. All arguments
+     *  must outlive it. */
+    UndoRun(Env& env, Logger& log, const ChainParams& params, const BoosterOptions& options,
+            const KeptWork& kept, bool if_room = false)
+        : m_env(env), m_log(log), m_params(params), m_options(options), m_kept(kept),
+          m_if_room(if_room)
     {
     }
+    /** Sets the chain of all other calls. */
+    void Attach(ChainManager& chain) { m_chain = &chain; }
 
     /** Whether a block of the active chain lacks undo data. */
     static bool IsNeeded(const ChainManager& chain);
@@ -62,24 +66,23 @@ public:
     /** Makes the missing undo data of the active chain, which may grow meanwhile; returns early,
      *  without error, when interrupted. All blocks must be stored. Errors: the machine's, or a
      *  block breaks a rule and is named (Broken()). Durable work is there at the next start. */
-    Result<> Run(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    Result<> Run();
     /** Makes the missing undo data of the last kMinBlocksToKeep blocks, in a fraction of the time:
      *  to be called before the chain is used. */
-    Result<> RunLast(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    Result<> RunLast();
     /** An observer with which RunLast() need not read the blocks of this fold; null: no undo data
      *  of the last blocks is wanted, or there is no room for it beside the fold. Uses this UndoRun,
      *  the chain and the task's nodes; all outlive it. */
-    std::unique_ptr<FoldObserver> WatchFold(const ChainManager& chain, const BlockStore& blocks,
-                                            const BoosterOptions& options, const FoldTask& fold);
+    std::unique_ptr<FoldObserver> WatchFold(const FoldTask& fold);
     /** Announces Run(): until then missing undo data is reported to users. */
-    void Expect(const ChainManager& chain);
-    /** Runs RunLast() and Run() on a thread of its own with low priority, and again after each
-     *  Ask(). Calls `ended` there with their result. Once. */
-    void Start(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-               std::function<void(const Result<>&)> ended);
+    void Expect();
+    /** Runs RunLast() and Run() on a thread of its own with low priority and half of the threads,
+     *  without progress lines, and again after each Ask(). Calls `ended` there with their result.
+     *  Once. */
+    void Start(std::function<void(const Result<>&)> ended);
     /** Undo data of the active chain was found to be missing: the thread makes it, once started.
      *  False: Run() has failed before, and it will not be made. Not under the headers lock. */
-    bool Ask(const ChainManager& chain);
+    bool Ask();
     /** Interrupts it and waits for its end. */
     void Stop();
     /** The block that breaks a rule; null: none was found. After Run(). */
@@ -90,8 +93,7 @@ public:
 
     /** Does the work of a task, on a chain whose stored blocks stay in place. Any verdict but
      *  kIncomplete; errors: see Run(). */
-    Result<JoinVerdict> Make(ChainManager& chain, const BlockStore& blocks,
-                             const BoosterOptions& options, const UndoTask& task);
+    Result<JoinVerdict> Make(const UndoTask& task);
 
     /** Makes Run() and Make() return soon, now and in later calls. */
     void Interrupt();
@@ -110,33 +112,31 @@ private:
     static Gap FindGap(const ChainManager& chain) { return FindGap(chain, chain.Tip(), 1); }
     static Gap FindLastGap(const ChainManager& chain, const HeaderNode* tip);
     static Gap FindLastGap(const ChainManager& chain) { return FindLastGap(chain, chain.Tip()); }
-    Result<const HeaderNode*> ChooseTerminal(const ChainManager& chain, const Gap& gap,
-                                             const BoosterOptions& options) const;
-    Result<std::optional<RoomShortage>> LookForRoom(const ChainManager& chain,
-                                                    const BoosterOptions& options, const Gap& gap,
-                                                    bool last_only) const;
-    void MakeAll(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-                 const std::function<void(const Result<>&)>& ended);
+    Result<const HeaderNode*> ChooseTerminal(const Gap& gap) const;
+    Result<std::optional<RoomShortage>> LookForRoom(const Gap& gap, bool last_only) const;
+    void MakeAll(const std::function<void(const Result<>&)>& ended);
     /** Run() without a note for Ask() and Describe(). */
-    Result<> RunOnce(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options);
+    Result<> RunOnce();
     void NoteFailure(const Result<>& done);
-    bool WaitForDamaged(ChainManager& chain);
+    bool WaitForDamaged();
     /** False: the thread must end. */
     bool WaitForAsk();
     void Tell(const Gap& gap);
     void NoteShortage(const Gap& gap, const RoomShortage& shortage);
-    Result<> Fill(ChainManager& chain, const BlockStore& blocks, const BoosterOptions& options,
-                  const Gap& gap);
+    Result<> Fill(const Gap& gap);
+    Error RefuseChain(const HeaderNode& broken, const std::string& reason);
     /** False: it was interrupted. */
-    Error RefuseChain(ChainManager& chain, const HeaderNode& broken, const std::string& reason);
-    Result<bool> MakeMissing(ChainManager& chain, const BlockStore& blocks,
-                             const BoosterOptions& options, const Gap& gap, bool last_only);
+    Result<bool> MakeMissing(const Gap& gap, bool last_only);
+    JoinOptions JoinSettings() const { return JoinOptionsFrom(m_options, m_kept.PairsFolder()); }
     std::optional<UndoProgress> ProgressHeld() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;
     Logger& m_log;
     const ChainParams& m_params;
+    BoosterOptions m_options;
+    const KeptWork& m_kept;
     const bool m_if_room;
+    ChainManager* m_chain = nullptr;
     std::atomic<bool> m_stop = false;
     std::atomic<int32_t> m_done = 0; //!< undo data is complete up to this height
     mutable Mutex m_mutex;

@@ -49,9 +49,9 @@ Result<> MakeByJoin(const ToolContext& context, const ChainBlocks& blocks, const
                                             supply, options, context.stop, work.Part(),
                                             task.format));
     switch (made.verdict.kind) {
-    case JoinVerdict::Kind::kDone: return {};
-    case JoinVerdict::Kind::kInterrupted: return context.Interrupted(work);
-    case JoinVerdict::Kind::kNoRoom: return SystemError("{}", made.verdict.reason);
+    case VerdictKind::kDone: return {};
+    case VerdictKind::kInterrupted: return context.Interrupted(work);
+    case VerdictKind::kNoRoom: return SystemError("{}", made.verdict.reason);
     default: return BadData("no hints can be made: {}", made.verdict.reason);
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "swiftsync/aggregate.h"
+#include "swiftsync/verdict.h"
 #include "util/env.h"
 #include "util/progress_targets.h"
 
@@ -64,20 +65,7 @@ struct JoinTotals {
     uint64_t coin_bytes = 0;    //!< on disk, of spent coins
 };
 
-struct JoinVerdict {
-    enum class Kind {
-        kDone,
-        kBlockInvalid, //!< a block with the right hash breaks a rule
-        /** An outpoint is made or spent more than once, or is missing. There was no room to find
-         *  the block, or to find whether only coinbases are repeated, which is allowed. */
-        kUndecided,
-        kNoRoom,      //!< too little disk space to go on; finished work is kept
-        kIncomplete,  //!< blocks are missing; finished work is kept
-        kInterrupted, //!< stopped on request; finished work is kept for the next join
-    };
-    Kind kind = Kind::kInterrupted;
-    std::string reason;
-    int32_t height = -1; //!< of the invalid block
+struct JoinVerdict : Verdict {
     JoinTotals totals{};
     /** With JoinOptions::values: all blocks keep every rule, scripts excepted. False proves
      *  nothing. */
@@ -86,7 +74,7 @@ struct JoinVerdict {
 
 inline JoinVerdict InterruptedVerdict()
 {
-    return {.kind = JoinVerdict::Kind::kInterrupted, .reason = "interrupted"};
+    return {{.kind = VerdictKind::kInterrupted, .reason = "interrupted"}};
 }
 
 } // namespace ibd

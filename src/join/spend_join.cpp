@@ -107,7 +107,7 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
     }
     if (!read.shortage.empty()) {
         if (read.state.ordered) return Undecided(read.shortage);
-        return Outcome{.verdict = {.kind = JoinVerdict::Kind::kNoRoom, .reason = read.shortage}};
+        return Outcome{.verdict = {{.kind = VerdictKind::kNoRoom, .reason = read.shortage}}};
     }
     const bool all = read.state.BlocksRead() == read.state.outputs.size();
     if (read.failure || !all) return Early(read);
@@ -120,7 +120,7 @@ Result<SpendJoin::Outcome> SpendJoin::Try(const MakeHintsWriter& make_writer,
 JoinVerdict SpendJoin::Done(const JoinState& state) const
 {
     JoinVerdict verdict;
-    verdict.kind = JoinVerdict::Kind::kDone;
+    verdict.kind = VerdictKind::kDone;
     verdict.height = m_job.terminal.height;
     verdict.totals = TotalsOf(state);
     verdict.rules_kept = state.rules_kept.value_or(false);
@@ -130,23 +130,23 @@ JoinVerdict SpendJoin::Done(const JoinState& state) const
 /** The result when not all blocks were read. */
 SpendJoin::Outcome SpendJoin::Early(const ReadEnd& end) const
 {
-    using Kind = JoinVerdict::Kind;
+    using Kind = VerdictKind;
     if (end.failure) {
-        return {.verdict = {.kind = Kind::kBlockInvalid,
-                            .reason = end.failure->error.message,
-                            .height = end.failure->height}};
+        return {.verdict = {{.kind = Kind::kBlockInvalid,
+                             .reason = end.failure->error.message,
+                             .height = end.failure->height}}};
     }
     if (m_job.stop) return {.verdict = InterruptedVerdict()};
-    return {.verdict = {.kind = Kind::kIncomplete, .reason = "blocks are missing"}};
+    return {.verdict = {{.kind = Kind::kIncomplete, .reason = "blocks are missing"}}};
 }
 
 /** The verdict when disk or memory is too small. */
 SpendJoin::Outcome SpendJoin::Undecided(const std::string& want)
 {
-    return {.verdict = {.kind = JoinVerdict::Kind::kUndecided,
-                        .reason = fmt::format("an outpoint occurs more than once, or a block is "
-                                              "invalid; {} to find out in which block",
-                                              want)}};
+    return {.verdict = {{.kind = VerdictKind::kUndecided,
+                         .reason = fmt::format("an outpoint occurs more than once, or a block is "
+                                               "invalid; {} to find out in which block",
+                                               want)}}};
 }
 
 Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWriter& make_writer,
@@ -195,9 +195,9 @@ Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found
 Result<JoinVerdict> SpendJoin::Refuse(const JoinRecord& problem)
 {
     IBD_ASSIGN_OR_RETURN(std::string what, Describe(problem));
-    return Conclude({.kind = JoinVerdict::Kind::kBlockInvalid,
-                     .reason = std::move(what),
-                     .height = static_cast<int32_t>(problem.Height())});
+    return Conclude({{.kind = VerdictKind::kBlockInvalid,
+                      .reason = std::move(what),
+                      .height = static_cast<int32_t>(problem.Height())}});
 }
 
 /** Reads the block once more, because records identify outpoints by hashes only. */
@@ -223,7 +223,7 @@ Result<std::string> SpendJoin::Describe(const JoinRecord& problem)
 /** Leaves only files that the next join, or a rebuild of undo data, can use. */
 Result<JoinVerdict> SpendJoin::Conclude(JoinVerdict verdict)
 {
-    using Kind = JoinVerdict::Kind;
+    using Kind = VerdictKind;
     m_job.Enter(JoinProgress::Phase::kIdle);
     const bool keep =
         verdict.kind == Kind::kInterrupted || verdict.kind == Kind::kIncomplete ||
@@ -260,7 +260,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     auto verdict = join.Run(make_writer, publish);
     if (observer) observer(nullptr);
     IBD_ASSIGN_OR_RETURN(made.verdict, std::move(verdict));
-    if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+    if (made.verdict.kind != VerdictKind::kDone) {
         IBD_RETURN_IF_ERROR(env.Remove(incomplete));
         return made;
     }

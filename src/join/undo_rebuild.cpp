@@ -63,13 +63,13 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         IBD_RETURN_IF_ERROR(m_job.env.CreateDirectories(m_job.options.directory));
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
         IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
-        return JoinVerdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, {}};
+        return JoinVerdict{{.kind = VerdictKind::kDone, .height = m_job.terminal.height}};
     }
     Remembering remembering(consumer, m_options.first_height);
     for (bool again = false;; again = true) {
         m_joined = false;
         IBD_ASSIGN_OR_RETURN(JoinVerdict joined, m_join.Run({}));
-        if (joined.kind != JoinVerdict::Kind::kDone) return joined;
+        if (joined.kind != VerdictKind::kDone) return joined;
         m_joined = true;
         IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
         if (joined.rules_kept && m_options.checks == UndoChecks::kRules && !m_options.records) {
@@ -82,7 +82,7 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         m_options.first_height = remembering.Next();
         m_job.Enter(JoinProgress::Phase::kIdle);
         const Result<> removed = m_removal.Wait();
-        if (verdict && verdict->kind == JoinVerdict::Kind::kInterrupted) return verdict;
+        if (verdict && verdict->kind == VerdictKind::kInterrupted) return verdict;
         if (!removed && verdict) return removed.GetError();
         const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
         if (!verdict && !damaged) return verdict;
@@ -115,7 +115,7 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
             m_job.log.Info("Undo: an outpoint occurs more than once: the blocks are joined");
             m_joined = false;
             IBD_ASSIGN_OR_RETURN(JoinVerdict joined, m_join.Run({}));
-            if (joined.kind != JoinVerdict::Kind::kDone) return joined;
+            if (joined.kind != VerdictKind::kDone) return joined;
         } else if (made.GetError().kind == Error::Kind::kBadData) {
             m_job.log.Warning("Undo: {}: starting over from the blocks", made.Message());
         } else {
@@ -273,9 +273,9 @@ Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces
 Result<JoinVerdict> UndoRebuild::End(const JoinTotals& totals, std::optional<BrokenRule> broken,
                                      UndoConsumer& consumer)
 {
-    JoinVerdict verdict{JoinVerdict::Kind::kDone, {}, m_job.terminal.height, totals};
+    JoinVerdict verdict{{.kind = VerdictKind::kDone, .height = m_job.terminal.height}, totals};
     if (broken) {
-        verdict.kind = JoinVerdict::Kind::kBlockInvalid;
+        verdict.kind = VerdictKind::kBlockInvalid;
         verdict.reason = std::move(broken->reason);
         verdict.height = broken->height;
     } else if (m_job.stop) {

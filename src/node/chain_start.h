@@ -3,9 +3,7 @@
 // stack.
 #pragma once
 
-#include "booster/booster_run.h"
-#include "booster/leftovers.h"
-#include "booster/undo_run.h"
+#include "booster/booster_session.h"
 #include "node/chain_events.h"
 #include "node/options.h"
 #include "storage/data_dir.h"
@@ -24,20 +22,13 @@ struct ChainStartParts {
     ScriptThreads& scripts;
     VerificationCaches& caches; //!< also used by `scripts`
     ChainEvents& events;
-    BoosterRun& booster;
-    UndoRun& undo;
+    BoosterSession& booster;
+    SessionHooks booster_hooks;
     const std::atomic<bool>& interrupt;
     ProgressTargets progress; //!< of all long work
     std::function<void(const std::string& status)> set_status;
     /** Called before work that may take hours; possibly several times. */
     std::function<void()> started;
-    /** Starts the source of the booster's blocks that are not stored; see block_fetcher.h. */
-    std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
-    /** Fetches hints from peers if none are given and a chainstate must be built; no path: there
-     *  are none. */
-    std::function<Result<std::optional<Path>>(ChainManager& chain)> fetch_hints = {};
-    /** The booster has finished. */
-    std::function<void(BoosterRun::Outcome outcome)> booster_done = {};
 };
 
 class BlockImporter; // validation/block_import.h
@@ -63,11 +54,9 @@ public:
     BlockStore& Blocks() { return m_stack->Blocks(); }
 
 private:
-    void WarnOfLowSpace();
     /** Damage that a rebuild repairs: `what` is for the user, the rest for the log. A failure of
      *  the machine is passed on unchanged. */
     Result<> Damaged(const char* what, Result<> result);
-    ChainStackOptions StackOptions() const;
     Result<> RefuseUnpruning();
 
     Result<> OpenIndex();
@@ -80,33 +69,10 @@ private:
     Result<bool> CheckBlocksAreIndexed();
     Result<> LookForMissing();
 
-    BoosterOptions BoosterSettings() const;
-    Result<> ConvertHints();
-    Result<> AskPeersForHints();
-    Result<> TakeNextHints();
+    Result<bool> MustBuild();
     Result<> BuildChainstate();
-    StartFetcher Fetcher();
-    Result<BoosterRun::Outcome> RunBooster();
     Result<bool> ChainstateIsEmpty();
-    void WarnOnly(const Result<>& done);
-    void RemoveBegun();
-    Result<> DropBegun(const char* why, bool all);
-    Result<> CleanUpBooster();
-    Result<bool> CleanUpGivenHints();
-    Result<> CleanUpOwnHints();
-    Result<> CleanUpPublished();
-    LeftoverPlaces WhereLeftovers() const;
-    Result<uint64_t> BytesOfWork() const;
-    Result<> TellOfBegun(bool has_pairs);
-    Result<> TellOfTheRest();
     Result<> OpenCoins(bool wipe);
-    Result<> RefuseBroken(const CoinsDb& coins);
-    Result<> MakeUndo();
-    Result<> RemoveUndoWork();
-    Result<> MakeLastUndo();
-    bool PlanUndo(const std::vector<WorkStep>& steps);
-    Result<> DespiteDamage(const std::function<Result<>()>& work);
-    Result<> CheckWitnesses();
     Result<> CheckStored();
     Result<> Prune();
 
@@ -120,7 +86,6 @@ private:
     bool m_reindex;            //!< requested, or the remedy for damage
     bool m_reindex_chainstate; //!< requested, or the remedy for damage
     bool m_asks_for_reindex = false;
-    bool m_told_of_work = false; //!< the log has described the work kept in the booster's folder
     std::unique_ptr<ChainStack> m_stack;
     ChainManager* m_chain = nullptr; //!< owned by the stack
 };

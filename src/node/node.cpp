@@ -2,6 +2,7 @@
 #include "node/node.h"
 
 #include "booster/core_undo.h"
+#include "booster/kept_call.h"
 #include "net/peer/peer_set.h"
 #include "node/network_config.h"
 #include "node/start_checks.h"
@@ -29,9 +30,6 @@ CacheSalt RandomSalt(Env& env)
     return salt;
 }
 
-/** Folder of the joins of dumptxouthints. */
-Path FolderOfCalls(const BoosterOptions& booster) { return booster.directory / "join"; }
-
 } // namespace
 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
@@ -42,26 +40,22 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_scripts(m_options.script_threads - 1, m_options.booster.signature_lanes),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
       m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
-      m_booster(env, log, params, m_options.own_hints),
-      m_undo(env, log, params, m_options.own_hints.undo == UndoWanted::kIfRoom),
-      m_chain_start(
-          {.env = env,
-           .log = log,
-           .params = params,
-           .dir = dir,
-           .options = m_options,
-           .scripts = m_scripts,
-           .caches = m_caches,
-           .events = m_chain_events,
-           .booster = m_booster,
-           .undo = m_undo,
-           .interrupt = m_interrupt,
-           .progress = ProgressOnTerminal(),
-           .set_status = [this](const std::string& status) { SetStatus(status); },
-           .started = [this] { OpenEarlyCalls(); },
-           .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
-           .fetch_hints = [this](ChainManager& chain) { return FetchHints(chain); },
-           .booster_done = [this](BoosterRun::Outcome outcome) { BoosterDone(outcome); }}),
+      m_peer_hints(env, log, m_library, PeerHintsSettings()),
+      m_booster(env, log, params, BoosterSettings()),
+      m_chain_start({.env = env,
+                     .log = log,
+                     .params = params,
+                     .dir = dir,
+                     .options = m_options,
+                     .scripts = m_scripts,
+                     .caches = m_caches,
+                     .events = m_chain_events,
+                     .booster = m_booster,
+                     .booster_hooks = BoosterHooks(),
+                     .interrupt = m_interrupt,
+                     .progress = ProgressOnTerminal(),
+                     .set_status = [this](const std::string& status) { SetStatus(status); },
+                     .started = [this] { OpenEarlyCalls(); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -79,7 +73,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .coins_cache_bytes = m_options.cache.coins,
                       .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); },
-                      .undo_state = [this] { return m_undo.Describe(); },
+                      .undo_state = [this] { return m_booster.Undo().Describe(); },
                       .overall = &m_overall},
       m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, env,
@@ -95,9 +89,6 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
     m_chain_events.SetFirst(m_pool_feed);
     AddEventConsumers();
     m_chain_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
-    m_booster.OnOwnHints(
-        [this](const Hints& hints, const BlockHash& terminal) { KeepHints(hints, terminal); });
-    m_booster.ExpectStopAt(m_options.stop_at_height);
     const std::vector<std::string> deprecated = args.GetAll("-deprecatedrpc");
     m_chain_context.deprecated_warnings =
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
@@ -117,15 +108,59 @@ void Node::AddEventConsumers()
 
 Node::~Node() = default;
 
+SessionOptions Node::BoosterSettings()
+{
+    SessionOptions options{.booster = m_options.booster,
+                           .own = m_options.own_hints,
+                           .hints = m_options.hints,
+                           .assume_valid = m_options.assume_valid,
+                           .net_dir = m_dir.Net(),
+                           .stop_at = m_options.stop_at_height};
+    options.booster.chainstate = m_dir.Chainstate();
+    options.booster.progress = ProgressOnTerminal();
+    return options;
+}
+
+SessionHooks Node::BoosterHooks()
+{
+    return {
+        .started = [this] { OpenEarlyCalls(); },
+        .set_status = [this](const std::string& status) { SetStatus(status); },
+        .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
+        .fetch_hints = [this](ChainManager& chain) { return FetchHints(chain); },
+        .ended =
+            [this](VerdictKind end) { m_peer_hints.Ended(end, m_booster, *m_chain_start.Chain()); },
+        .own_hints_proven =
+            [this](const Hints& hints, const BlockHash& terminal) {
+                m_peer_hints.Keep(hints, terminal);
+            }};
+}
+
+PeerHintsOptions Node::PeerHintsSettings()
+{
+    const BoosterOptions& booster = m_options.booster;
+    const HintsChoice& hints = m_options.hints;
+    const bool usable = !m_options.assume_valid.IsNull() || booster.full_validation;
+    return {.prefetch = {.full_validation = booster.full_validation,
+                         .sync_bytes = booster.checkpoint_bytes,
+                         .sync_seconds = booster.checkpoint_seconds,
+                         .has_headers = {},
+                         .failed = {}},
+            .fetch = {.folder = hints.folder.value_or(Path()),
+                      .pin = hints.hash,
+                      .known = KnownHintsOf(m_params.network),
+                      .full_validation = booster.full_validation,
+                      .progress = ProgressOnTerminal()},
+            .wait_micros = m_options.hints_wait_seconds * kSecond,
+            .wanted = hints.folder && usable,
+            .serve = m_options.serve_hints};
+}
+
 void Node::RequestStop()
 {
     m_interrupt = true;
     m_booster.Interrupt();
-    m_undo.Interrupt();
-    {
-        const Lock lock(m_fetch_mutex);
-        if (m_hints_from_peers) m_hints_from_peers->Interrupt();
-    }
+    m_peer_hints.Interrupt();
     if (NodeNetwork* const network = m_open_network) network->Interrupt();
     m_waiters.Stop();
     const Lock lock(m_stop_mutex);
@@ -150,13 +185,12 @@ void Node::SetStatus(const std::string& status)
 std::optional<BoosterProgress> Node::BoosterStatus() const
 {
     auto progress = m_booster.Progress();
-    const auto prefetch = Prefetch();
-    if (const auto download = prefetch ? prefetch->Progress() : std::nullopt) {
+    if (const auto download = m_peer_hints.Prefetching()) {
         if (!progress) progress.emplace();
         progress->state = BoosterState::kWaiting;
         progress->download = download;
     }
-    const auto undo = m_undo.Progress();
+    const auto undo = m_booster.Undo().Progress();
     if (undo && !progress) progress.emplace();
     if (undo) progress->undo = undo;
     return progress;
@@ -164,6 +198,7 @@ std::optional<BoosterProgress> Node::BoosterStatus() const
 
 Result<> Node::StartRpc()
 {
+    const Path calls = FolderOfCalls(m_options.booster.directory);
     AddAllCalls(m_table,
                 {.control = m_control,
                  .chain = m_chain_context,
@@ -173,9 +208,11 @@ Result<> Node::StartRpc()
                  .booster = [this] { return BoosterStatus(); },
                  .overall = m_overall,
                  .signature_verifier = SignatureVerifierName(m_options.booster.signature_lanes),
-                 .hints_join = JoinOptionsFrom(m_options.booster, FolderOfCalls(m_options.booster)),
-                 .hints_made = [this](const Hints& hints,
-                                      const BlockHash& terminal) { KeepHints(hints, terminal); },
+                 .hints_join = JoinOptionsFrom(m_options.booster, calls),
+                 .hints_made =
+                     [this](const Hints& hints, const BlockHash& terminal) {
+                         m_peer_hints.Keep(hints, terminal);
+                     },
                  .fees = !m_options.network.peers.blocks_only});
     m_table.ShowProgress(m_overall);
     if (!m_args.GetBool("-server", true)) return {};
@@ -256,7 +293,7 @@ void Node::OpenEarlyCalls()
 /** For the booster. */
 BlockFetcher* Node::StartFetcher(ChainManager& chain)
 {
-    PrepareHints(chain);
+    m_peer_hints.Prepare(chain);
     BlockFetcher* const fetcher = m_network->StartFetcher(chain);
     if (!fetcher) return nullptr;
     m_chain_context.chain = &chain;
@@ -265,136 +302,10 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     return fetcher;
 }
 
-/** With -ibdboosterfile=auto: before the first connection, because the handshake announces that
- *  hints are wanted. They are fetched from FetchHints() on. */
-void Node::PrepareHints(ChainManager& chain)
-{
-    const bool usable = !m_options.assume_valid.IsNull() || m_options.booster.full_validation;
-    if (!m_options.hints.folder || !usable || m_hints_goal) return;
-    {
-        const Lock lock(m_fetch_mutex);
-        m_hints_from_peers = std::make_unique<HintsFromPeers>(
-            m_env, m_log, chain,
-            HintsFetchOptions{.folder = *m_options.hints.folder,
-                              .pin = m_options.hints.hash,
-                              .known = KnownHintsOf(m_params.network),
-                              .full_validation = m_options.booster.full_validation,
-                              .progress = ProgressOnTerminal(),
-                              .last_headers = [this] { return m_network->AskForLastHeaders(); },
-                              .detail =
-                                  [this] {
-                                      const auto prefetch = Prefetch();
-                                      return prefetch ? prefetch->Detail() : std::string();
-                                  }});
-        m_hints_goal = m_hints_from_peers.get();
-        if (m_interrupt) m_hints_goal->Interrupt();
-    }
-    m_network->Peers()->FetchHints(*m_hints_goal, m_options.hints_wait_seconds * kSecond);
-}
-
-/** Empty: no peers are asked, or none has hints. Called again after the hints were refused. */
 Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
 {
-    PrepareHints(chain);
-    BlockFetcher* const fetcher = m_hints_goal ? StartFetcher(chain) : nullptr;
-    if (!fetcher) {
-        m_network->Peers()->StopHints();
-        return std::optional<Path>();
-    }
-    StartPrefetch(chain, *fetcher);
-    auto file = std::exchange(m_asked_for_hints, true) ? FetchNextHints("they were refused")
-                                                       : WaitForHints();
-    IBD_RETURN_IF_ERROR(EndPrefetch());
-    return file;
-}
-
-/** Blocks are fetched before the hints come, unless folded blocks are not kept (-prune). */
-void Node::StartPrefetch(ChainManager& chain, BlockFetcher& fetcher)
-{
-    if (chain.IsPruneMode()) return;
-    BlockPrefetchOptions options;
-    options.full_validation = m_options.booster.full_validation;
-    options.sync_bytes = m_options.booster.checkpoint_bytes;
-    options.sync_seconds = m_options.booster.checkpoint_seconds;
-    options.has_headers = [goal = m_hints_goal] { return goal->HasHeaders(); };
-    options.failed = [goal = m_hints_goal] { goal->Interrupt(); };
-    auto prefetch =
-        std::make_shared<BlockPrefetch>(m_env, m_log, chain, fetcher, std::move(options));
-    const Lock lock(m_fetch_mutex);
-    m_prefetch = std::move(prefetch);
-}
-
-Result<> Node::EndPrefetch()
-{
-    std::shared_ptr<BlockPrefetch> prefetch;
-    {
-        const Lock lock(m_fetch_mutex);
-        prefetch = std::move(m_prefetch);
-    }
-    return prefetch ? prefetch->Stop() : Result<>();
-}
-
-/** Do not call its functions under the lock: they wait for the peers' thread. */
-std::shared_ptr<BlockPrefetch> Node::Prefetch() const
-{
-    const Lock lock(m_fetch_mutex);
-    return m_prefetch;
-}
-
-/** Until peers have sent a file with the hash they announced, or have no more. */
-Result<std::optional<Path>> Node::WaitForHints()
-{
-    auto file = m_hints_goal->Wait();
-    if (file && !*file && m_hints_goal->WasFalse()) {
-        m_network->Peers()->PunishForHints(m_hints_goal->Id());
-        return FetchNextHints("the file has another hash than was said");
-    }
-    if (!file || !*file) m_network->Peers()->StopHints();
-    return file;
-}
-
-Result<std::optional<Path>> Node::FetchNextHints(const std::string& why)
-{
-    m_hints_goal->Again();
-    m_network->Peers()->NextHints(why);
-    return WaitForHints();
-}
-
-/** Keeps hints that were right; removes wrong ones from peers. */
-void Node::BoosterDone(BoosterRun::Outcome outcome)
-{
-    const Hints* const hints = m_booster.GivenHints();
-    if (outcome == BoosterRun::Outcome::kInterrupted) return;
-    if (!hints) return m_network->Peers()->StopHints();
-    const HintsInfo& info = hints->Info();
-    const bool fetched = info.path.filename().string().starts_with(kFetchedHints);
-    if (fetched && m_booster.HintsWereWrong()) {
-        m_network->Peers()->PunishForHints(info.id);
-        m_log.Info("IBD Booster: removing the hints that peers gave");
-        (void)m_env.Remove(info.path);
-    }
-    if (outcome == BoosterRun::Outcome::kSerial) return; // others may follow
-    m_network->Peers()->StopHints();
-    const HeaderNode* const best = m_chain_start.Chain()->Read().Tree().BestHeader();
-    const HeaderNode* const terminal = best->Ancestor(static_cast<int>(info.terminal_height));
-    if (outcome == BoosterRun::Outcome::kBuilt && terminal) KeepHints(*hints, terminal->hash);
-}
-
-void Node::KeepHints(const Hints& hints, const BlockHash& terminal)
-{
-    if (!m_options.serve_hints) return;
-    const Result<> kept = m_library.Keep(hints, terminal);
-    if (!kept) m_log.Warning("Hints are not kept for peers: {}", kept.Message());
-}
-
-/** Failures are only logged: the node does not need these files. */
-void Node::CleanUpUnfinishedHints()
-{
-    const Path folder = FolderOfCalls(m_options.booster);
-    const Result<> done = ibd::CleanUpUnfinishedHints(m_env, m_log, *m_chain, folder);
-    if (done) return;
-    m_log.Warning("dumptxouthints: leftovers of a call in '{}' could not be read or removed: {}",
-                  folder.string(), done.Message());
+    m_peer_hints.Prepare(chain);
+    return m_peer_hints.Fetch(chain, m_peer_hints.Asks() ? StartFetcher(chain) : nullptr);
 }
 
 /** Continues to the state in which the node serves calls and peers, however many blocks are still
@@ -573,14 +484,11 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** Runs in the background, on half of the booster's threads with low priority. */
 void Node::StartUndo()
 {
-    if (m_options.undo == UndoWhen::kOff || m_interrupt) return;
-    BoosterOptions options = m_options.booster;
-    options.threads = std::max(1u, options.threads / 2);
-    m_undo.Start(*m_chain, m_chain_start.Blocks(), options, [this](const Result<>& made) {
-        if (m_undo.Broken() != nullptr) return StopFor(made.GetError());
+    if (m_interrupt) return;
+    m_booster.StartUndo([this](const Result<>& made) {
+        if (m_booster.Undo().Broken() != nullptr) return StopFor(made.GetError());
         if (!made)
             m_log.Error("Undo data could not be made, a restart tries again: {}", made.Message());
         if (m_interrupt) return;
@@ -599,7 +507,7 @@ Result<> Node::ShutDown()
     if (m_server) m_server->Interrupt();
     m_waiters.Stop();
     m_server.reset();
-    m_undo.Stop();
+    m_booster.Undo().Stop();
     m_net.network = nullptr;
     if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
     m_chain_context.chain_thread = nullptr;
@@ -608,7 +516,7 @@ Result<> Node::ShutDown()
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);
-        if (m_undo.Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
+        if (m_booster.Undo().Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
     m_scheduler.reset();
@@ -621,7 +529,7 @@ Result<> Node::ShutDown()
 
 Result<> Node::Start()
 {
-    const Result<> opened = m_booster.OpenHints(m_options.hints, m_options.assume_valid);
+    const Result<> opened = m_booster.OpenHints(m_options.hints);
     if (!opened) {
         return Error{"-ibdboosterfile: " + opened.Message(), opened.GetError().kind};
     }
@@ -629,6 +537,7 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(StartRpc());
     if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());
+    m_peer_hints.Attach(*m_network->Peers());
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
@@ -637,7 +546,9 @@ Result<> Node::Start()
         loaded = m_chain_start.Load();
     }
     m_chain = m_chain_start.Chain();
-    if (loaded && !m_interrupt) CleanUpUnfinishedHints();
+    if (loaded && !m_interrupt) {
+        TendKeptCall(m_env, m_log, *m_chain, FolderOfCalls(m_options.booster.directory));
+    }
     if (const auto removed = RemoveUnfinishedFiles(m_env, m_log, m_chain_context.net_dir);
         !removed) {
         m_log.Warning("Files that a crash left unfinished could not be removed: {}",

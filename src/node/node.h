@@ -3,20 +3,18 @@
 // RequestStop() from any.
 #pragma once
 
-#include "booster/block_prefetch.h"
-#include "booster/hints_from_peers.h"
-#include "booster/hints_library.h"
+#include "booster/peer_hints.h"
 #include "jsonrpc/server.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
-#include "rpc/tip_coins.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"
 #include "rpc/mining.h"
 #include "rpc/network.h"
+#include "rpc/tip_coins.h"
 #include "util/log_file.h"
 #include "util/thread_log.h"
 
@@ -64,15 +62,9 @@ private:
     void OpenEarlyCalls();
     BlockFetcher* StartFetcher(ChainManager& chain);
     Result<std::optional<Path>> FetchHints(ChainManager& chain);
-    void PrepareHints(ChainManager& chain);
-    void StartPrefetch(ChainManager& chain, BlockFetcher& fetcher);
-    Result<> EndPrefetch();
-    std::shared_ptr<BlockPrefetch> Prefetch() const;
-    Result<std::optional<Path>> WaitForHints();
-    Result<std::optional<Path>> FetchNextHints(const std::string& why);
-    void BoosterDone(BoosterRun::Outcome outcome);
-    void KeepHints(const Hints& hints, const BlockHash& terminal);
-    void CleanUpUnfinishedHints();
+    SessionOptions BoosterSettings();
+    SessionHooks BoosterHooks();
+    PeerHintsOptions PeerHintsSettings();
     Result<> GoLive();
     size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;
@@ -118,14 +110,8 @@ private:
     Events m_events;
     ChainEvents m_chain_events{m_events, m_warnings};
     HintsLibrary m_library;
-    mutable Mutex m_fetch_mutex;
-    std::unique_ptr<HintsFromPeers> m_hints_from_peers IBD_GUARDED_BY(m_fetch_mutex);
-    // Used by the start thread only: the same object, and whether Wait() was called.
-    HintsFromPeers* m_hints_goal = nullptr;
-    std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_fetch_mutex); //!< while it waits
-    bool m_asked_for_hints = false;
-    BoosterRun m_booster;
-    UndoRun m_undo;
+    PeerHints m_peer_hints;
+    BoosterSession m_booster;
     ChainStart m_chain_start;
     ChainManager* m_chain = nullptr;             //!< set once it is loaded, or partly loaded
     std::unique_ptr<ChainThread> m_chain_thread; //!< set by GoLive()

@@ -20,13 +20,6 @@ struct CacheSizes {
     size_t coins = 0; //!< CoinsCache
 };
 
-/** When to make undo data of blocks that the booster folded. */
-enum class UndoWhen {
-    kOff,
-    kBackground, //!< while the node is in use
-    kNow,        //!< before
-};
-
 struct NodeOptions {
     CacheSizes cache;
     size_t batch_bytes = 32 << 20;           //!< -dbbatchsize
@@ -50,8 +43,7 @@ struct NodeOptions {
     std::optional<Path> blocks_dir;
     std::vector<Path> load_blocks;
     HintsChoice hints;
-    OwnHintsOptions own_hints;
-    UndoWhen undo = UndoWhen::kOff; //!< -ibdboosterundo
+    OwnHintsOptions own_hints;        //!< -ibdbooster, -ibdboosterundo
     bool serve_hints = true;          //!< -servehints
     int64_t hints_wait_seconds = 60;  //!< -ibdboosterwait
     BoosterOptions booster;           //!< without `chainstate`

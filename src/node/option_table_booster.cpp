@@ -32,7 +32,10 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "Hints file, in any format (swifthints only where the blocks are stored): build the "
      "chainstate up to its terminal block with the IBD Booster. Takes effect when there is no "
      "chainstate, or with -reindex or -reindex-chainstate. auto: the best one in the folder hints "
-     "of the network's data directory, or else one that several peers have alike"},
+     "of the network's data directory, or else one that several peers have alike. Checked later, "
+     "with the undo data (-ibdboosterundo): amounts against inputs, coinbase maturity, relative "
+     "lock times, the order of spending across blocks, and the signature operations of P2SH and "
+     "witness spends"},
     {"-ibdbooster", "",
      "Without a hints file: make hints from the blocks that are stored, or that peers bring, and "
      "build the chainstate with them; -ibdbooster=0: never, not with hints of -ibdboosterfile=auto "
@@ -150,12 +153,10 @@ Result<> ReadUndo(const ArgsManager& args, NodeOptions& out)
     if (when != "0" && when != "1" && when != "now") {
         return BadData("-ibdboosterundo={}: must be 0, 1 or now", when);
     }
-    if (when == "1") out.undo = UndoWhen::kBackground;
-    if (when == "now") out.undo = UndoWhen::kNow;
-    if (out.undo == UndoWhen::kOff) return {};
+    if (when == "0") return {};
     const bool asked = args.IsSet("-ibdboosterundo");
     out.own_hints.undo = asked ? UndoWanted::kYes : UndoWanted::kIfRoom;
-    out.own_hints.undo_first = out.undo == UndoWhen::kNow;
+    out.own_hints.undo_first = when == "now";
     if (!pruned) return {};
     return BadData("-ibdboosterundo={} with -prune: undo data is made from all blocks, and these "
                    "are not kept. Leave out one",

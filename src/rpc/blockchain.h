@@ -1,9 +1,9 @@
 // Calls about the block chain. One .cpp file per group.
 #pragma once
 
+#include "booster/booster_progress.h"
 #include "jsonrpc/table.h"
 #include "rpc/chain_context.h"
-#include "swiftsync/engine.h"
 
 namespace ibd {
 

@@ -49,7 +49,7 @@ UniValue ToJson(const UndoProgress& undo)
 }
 
 /** The counts of a fold, which are meaningless before it has begun. */
-void PushFold(UniValue& out, const BoosterProgress& progress)
+void PushFold(UniValue& out, const FoldProgress& progress)
 {
     const auto number = [&](const char* key, uint64_t value) {
         out.pushKV(key, Num(static_cast<int64_t>(value)));
@@ -74,23 +74,24 @@ void PushFold(UniValue& out, const BoosterProgress& progress)
 
 UniValue ToJson(const BoosterProgress& progress, const std::optional<OverallProgress::Figure>& work)
 {
+    const FoldProgress& fold = progress.fold;
     UniValue terminal(UniValue::VOBJ);
-    terminal.pushKV("height", progress.terminal_height);
-    terminal.pushKV("hash", progress.terminal_hash.ToHex());
-    const bool has_fold = progress.threads > 0;
+    terminal.pushKV("height", fold.terminal_height);
+    terminal.pushKV("hash", fold.terminal_hash.ToHex());
+    const bool has_fold = fold.threads > 0;
     UniValue out(UniValue::VOBJ);
-    out.pushKV("state", BoosterStateName(progress.state));
-    if (progress.terminal_height > 0) out.pushKV("terminalblock", terminal);
-    if (!progress.hints_id.IsNull()) out.pushKV("hintsid", ToHex(progress.hints_id.Span()));
-    out.pushKV("fullvalidation", progress.full_validation);
-    if (has_fold) PushFold(out, progress);
-    if (progress.memory_bytes > 0) out.pushKV("memory", Num(progress.memory_bytes));
+    out.pushKV("state", progress.StateName());
+    if (fold.terminal_height > 0) out.pushKV("terminalblock", terminal);
+    if (!fold.hints_id.IsNull()) out.pushKV("hintsid", ToHex(fold.hints_id.Span()));
+    out.pushKV("fullvalidation", fold.full_validation);
+    if (has_fold) PushFold(out, fold);
+    if (fold.memory_bytes > 0) out.pushKV("memory", Num(fold.memory_bytes));
     if (work) PushOverall(out, *work);
     if (progress.headers >= 0) out.pushKV("headers", progress.headers);
     if (progress.download) out.pushKV("download", ToJson(*progress.download));
     if (progress.join) out.pushKV("join", ToJson(*progress.join));
     if (progress.undo) out.pushKV("undo", ToJson(*progress.undo));
-    if (has_fold || !progress.verdict.empty()) out.pushKV("verdict", progress.verdict);
+    if (has_fold || !fold.verdict.empty()) out.pushKV("verdict", fold.verdict);
     return out;
 }
 

@@ -2,13 +2,10 @@
 #include "rpc/hints_calls.h"
 
 #include "booster/live_supply.h"
-#include "join/join_state.h"
 #include "join/spend_join.h"
 #include "jsonrpc/json.h"
 #include "rpc/new_file.h"
-#include "swiftsync/checkpoint.h"
 #include "util/hex.h"
-#include "util/strings.h"
 
 #include <memory>
 #include <mutex>
@@ -56,10 +53,10 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
                                 context.interrupt, file.path, HintsFormat::kContainer);
     const GeneratedHints made = OrThrow(std::move(result));
-    if (made.verdict.kind == JoinVerdict::Kind::kInterrupted) {
+    if (made.verdict.kind == VerdictKind::kInterrupted) {
         throw RpcError{RpcCode::kMisc, "Shutting down"};
     }
-    if (made.verdict.kind != JoinVerdict::Kind::kDone) {
+    if (made.verdict.kind != VerdictKind::kDone) {
         throw RpcError{RpcCode::kMisc, made.verdict.reason};
     }
     const auto hints = OrThrow(OpenHints(context.env, file.path));
@@ -67,52 +64,7 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     return ToJson(made.verdict.totals, hints->Info(), terminal);
 }
 
-/** Whether a call for this height, now or once the chain has reached it, is for the state's block.
- */
-bool IsToBeHad(const ChainManager& chain, const JoinState& state)
-{
-    const ChainReader reader = chain.Read();
-    const HeaderNode* const node = reader.Find(state.terminal_hash);
-    if (!node || node->Failed()) return false;
-    if (reader.Active().Contains(node)) return true;
-    // The chainstate is being rebuilt, or blocks are still to be connected.
-    return (!chain.Tip() || chain.Tip()->height < node->height) &&
-           reader.Tree().BestHeader()->Ancestor(node->height) == node;
-}
-
-/** The reason why no call can resume it; empty: one can. */
-std::string WhyUseless(const ChainManager& chain, const Result<std::optional<JoinState>>& state)
-{
-    if (!state) return state.Message();
-    if (!*state) return "it had only begun";
-    if ((*state)->stage != JoinStage::kReading) return "it is not of hints";
-    if (IsToBeHad(chain, **state)) return "";
-    return fmt::format("block {} is not on the chain any more", (*state)->terminal_hash.ToHex());
-}
-
 } // namespace
-
-Result<> CleanUpUnfinishedHints(Env& env, Logger& log, const ChainManager& chain,
-                                const Path& directory)
-{
-    IBD_ASSIGN_OR_RETURN(const auto bytes, BytesOfJoin(env, directory));
-    if (!bytes) return {};
-    const auto lock = LockBooster(env, directory);
-    if (!lock) return {}; // another node works there
-    const auto state = LoadJoinState(env, directory);
-    if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
-    const std::string useless = WhyUseless(chain, state);
-    if (!useless.empty()) {
-        log.Warning("dumptxouthints: removing the unfinished work of a call in '{}' ({}), which "
-                    "no call can resume: {}",
-                    directory.string(), FormatBytes(*bytes), useless);
-        return RemoveJoin(env, directory);
-    }
-    log.Warning("dumptxouthints: '{}' has unfinished work of a call for height {} ({}): a call for "
-                "that height resumes it, one for another height removes it",
-                directory.string(), (*state)->terminal_height, FormatBytes(*bytes));
-    return {};
-}
 
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
                      const JoinOptions& options, const HintsMade& made)

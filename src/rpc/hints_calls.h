@@ -18,9 +18,4 @@ using HintsMade = std::function<void(const Hints& hints, const BlockHash& termin
 void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
                      const JoinOptions& options, const HintsMade& made);
 
-/** Call at start, once the chain exists: warns of unfinished work of a call in `directory`, where
- *  its joins lie, after the node died; removes useless work. */
-Result<> CleanUpUnfinishedHints(Env& env, Logger& log, const ChainManager& chain,
-                                const Path& directory);
-
 } // namespace ibd

@@ -96,7 +96,7 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory);
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint);
 
 /** The state of unfinished work in a directory. */
-enum class KeptWork {
+enum class FoldStanding {
     kNone,
     kPublished,   //!< its chainstate is in place; the rest is of no use
     kUnpublished, //!< folded blocks, of a sync of any node with any hints
@@ -105,8 +105,8 @@ enum class KeptWork {
  *  if the chainstate ends at their terminal block, because a crash may have come before the
  *  checkpoint was updated. A damaged checkpoint counts as unpublished: without proof it must not be
  *  removed. */
-Result<KeptWork> FindKeptWork(Env& env, const Path& directory, const Uint256& hints_id,
-                              const BlockHash& best_block);
+Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uint256& hints_id,
+                                      const BlockHash& best_block);
 
 /** Locks an existing directory against other nodes, since -ibdboosterdir may be shared. */
 Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory);

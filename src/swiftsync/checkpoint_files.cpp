@@ -85,17 +85,17 @@ Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& chec
     return {};
 }
 
-Result<KeptWork> FindKeptWork(Env& env, const Path& directory, const Uint256& hints_id,
-                              const BlockHash& best_block)
+Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uint256& hints_id,
+                                      const BlockHash& best_block)
 {
     const auto found = LoadCheckpoint(env, directory);
     if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
-    if (!found) return KeptWork::kUnpublished;
-    if (!*found) return KeptWork::kNone;
+    if (!found) return FoldStanding::kUnpublished;
+    if (!*found) return FoldStanding::kNone;
     const Checkpoint& kept = **found;
     const bool complete = kept.folded.Count() == kept.terminal_height;
     const bool in_place = complete && kept.hints_id == hints_id && kept.terminal_hash == best_block;
-    return kept.published || in_place ? KeptWork::kPublished : KeptWork::kUnpublished;
+    return kept.published || in_place ? FoldStanding::kPublished : FoldStanding::kUnpublished;
 }
 
 Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory)

@@ -11,19 +11,16 @@
 
 namespace ibd {
 
-const char* BoosterStateName(BoosterState state)
+const char* FoldStateName(FoldState state)
 {
     switch (state) {
-    case BoosterState::kIdle: return "idle";
-    case BoosterState::kWaiting: return "waiting";
-    case BoosterState::kJoining: return "joining";
-    case BoosterState::kValidating: return "validating";
-    case BoosterState::kFolding: return "folding";
-    case BoosterState::kJudging: return "judging";
-    case BoosterState::kLoading: return "loading";
-    case BoosterState::kPublishing: return "publishing";
-    case BoosterState::kAccepted: return "accepted";
-    case BoosterState::kRefused: return "refused";
+    case FoldState::kIdle: return "idle";
+    case FoldState::kFolding: return "folding";
+    case FoldState::kJudging: return "judging";
+    case FoldState::kLoading: return "loading";
+    case FoldState::kPublishing: return "publishing";
+    case FoldState::kAccepted: return "accepted";
+    case FoldState::kRefused: return "refused";
     }
     return "unknown";
 }
@@ -246,7 +243,7 @@ Result<Outcome> SyncEngine::Impl::Conclude(const FoldEnd& fold)
 /** Bad data: runs are damaged. */
 Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint& folded)
 {
-    progress.SetState(BoosterState::kJudging);
+    progress.SetState(FoldState::kJudging);
     IBD_ASSIGN_OR_RETURN(auto runs, job.OpenRunsOf(folded));
     if (auto wrong = JudgeHints(job, folded)) {
         return Loaded{.wrong = std::move(wrong), .memory = MemoryOfTotals()};
@@ -259,7 +256,7 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
     }
     job.log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
                  folded.totals.outputs, folded.totals.inputs, folded.totals.coins);
-    progress.SetState(BoosterState::kLoading);
+    progress.SetState(FoldState::kLoading);
     IBD_ASSIGN_OR_RETURN(LoadReport report, LoadPhase(job, progress).Run(folded, std::move(runs)));
     return Loaded{.wrong = std::move(report.duplicate),
                   .memory = MemoryOfTotals(),
@@ -273,7 +270,7 @@ Result<Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& why)
     switch (why.kind) {
     case FoldFailure::Kind::kMachine: return why.error;
     case FoldFailure::Kind::kBlock:
-        progress.Conclude(BoosterState::kRefused, why.error.message);
+        progress.Conclude(FoldState::kRefused, why.error.message);
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
         outcome.verdict = {VerdictKind::kBlockInvalid, why.error.message, why.height, 0};
         break;
@@ -295,10 +292,10 @@ Result<Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& why)
 
 Verdict SyncEngine::Impl::Accepted(uint64_t coins)
 {
-    progress.Conclude(BoosterState::kAccepted, "accepted");
+    progress.Conclude(FoldState::kAccepted, "accepted");
     job.log.Info("Booster: chainstate of {} coins at block {} (height {}) is complete", coins,
                  job.terminal.hash.ToHex(), job.terminal.height);
-    return {VerdictKind::kAccepted, "", job.terminal.height, coins};
+    return {VerdictKind::kDone, "", job.terminal.height, coins};
 }
 
 /** Remembers the hints as bad only if the file is unchanged since it was opened, so that its new
@@ -318,7 +315,7 @@ Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
 Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
     IBD_RETURN_IF_ERROR(KeepInMind(reason, memory));
-    progress.Conclude(BoosterState::kRefused, reason);
+    progress.Conclude(FoldState::kRefused, reason);
     IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
     return Verdict{.kind = VerdictKind::kHintsWrong,
                    .reason = std::move(reason),
@@ -358,6 +355,6 @@ Result<Verdict> SyncEngine::Run() { return m_impl->Run(); }
 
 void SyncEngine::Interrupt() { m_impl->job.stop = true; }
 
-BoosterProgress SyncEngine::Progress() const { return m_impl->progress.Snapshot(); }
+FoldProgress SyncEngine::Progress() const { return m_impl->progress.Snapshot(); }
 
 } // namespace ibd

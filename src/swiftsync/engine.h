@@ -9,8 +9,8 @@
 #include "chain/block_source.h"
 #include "hints/hints.h"
 #include "storage/block_store.h"
-#include "swiftsync/booster_progress.h"
 #include "swiftsync/first_pass.h"
+#include "swiftsync/fold_progress.h"
 #include "swiftsync/sync_options.h"
 
 namespace ibd {
@@ -38,7 +38,7 @@ public:
     void Interrupt();
 
     /** From any thread, also before and after Run(). */
-    BoosterProgress Progress() const;
+    FoldProgress Progress() const;
 
 private:
     struct Impl;

@@ -75,7 +75,7 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
  *  publishes again. After a later crash only cleanup is left. */
 Result<> LoadPhase::Publish(Checkpoint done)
 {
-    m_progress.SetState(BoosterState::kPublishing);
+    m_progress.SetState(FoldState::kPublishing);
     IBD_RETURN_IF_ERROR(ReplaceChainstate(m_job.env, m_job.options.chainstate));
     m_runs.clear();
     done.published = true;

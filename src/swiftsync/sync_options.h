@@ -1,8 +1,9 @@
-// Options and verdicts of a sync. See engine.h.
+// Options of a sync. See engine.h.
 #pragma once
 
 #include "crypto/signature_batch.h"
 #include "swiftsync/aggregate.h"
+#include "swiftsync/verdict.h"
 #include "util/env.h"
 #include "util/progress_targets.h"
 
@@ -52,26 +53,6 @@ struct BoosterOptions {
     bool background = true;
     /** See the blocks, in this order, if one sync folds all of them without a FirstPass. */
     std::vector<FoldObserver*> observers = {};
-};
-
-enum class VerdictKind {
-    kAccepted,     //!< the chainstate is complete at the terminal block
-    kHintsWrong,   //!< a check failed; the chainstate is unchanged: validate serially
-    kUnprovable,   //!< on a chain that repeats coinbases no hints prove anything: validate serially
-    kBlockInvalid, //!< a block with the right hash broke a rule; validate serially
-    kFolded,       //!< BoosterOptions::fold_only: all blocks are folded
-    kIncomplete,   //!< not all blocks could be folded; finished work is kept
-    kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
-    kInterrupted,  //!< stopped on request; finished work is kept for the next sync
-};
-
-struct Verdict {
-    VerdictKind kind = VerdictKind::kInterrupted;
-    std::string reason;  //!< the exact failed check, for the log
-    int32_t height = -1; //!< of the invalid block, or the terminal height
-    uint64_t coins = 0;  //!< in the new chainstate
-    /** With kHintsWrong: the cause may also be an invalid block up to the terminal one. */
-    bool suspect = false;
 };
 
 } // namespace ibd

@@ -14,17 +14,11 @@ double Rate(uint64_t done, int64_t micros)
     return micros > 0 ? static_cast<double>(done) * 1e6 / static_cast<double>(micros) : 0;
 }
 
-std::optional<double> SecondsLeft(uint64_t done, uint64_t total, double rate)
-{
-    if (rate <= 0) return std::nullopt;
-    return static_cast<double>(total - std::min(done, total)) / rate;
-}
-
 } // namespace
 
 void SyncProgress::BeginTry()
 {
-    SetState(BoosterState::kFolding);
+    SetState(FoldState::kFolding);
     m_load_micros = 0;
     for (WorkerCounters& c : m_workers) {
         for (auto* n : {&c.blocks, &c.outputs, &c.inputs, &c.bytes, &c.checked_bytes, &c.coins}) {
@@ -52,7 +46,7 @@ void SyncProgress::BeginLoad()
     m_load_micros = m_job.env.MonotonicMicros();
 }
 
-void SyncProgress::Conclude(BoosterState state, std::string verdict)
+void SyncProgress::Conclude(FoldState state, std::string verdict)
 {
     m_end_micros = m_job.env.MonotonicMicros();
     SetState(state);
@@ -86,7 +80,7 @@ uint64_t SyncProgress::BytesDone() const
 
 std::string SyncProgress::FoldDetail(uint64_t all_blocks) const
 {
-    const BoosterProgress now = Snapshot();
+    const FoldProgress now = Snapshot();
     return fmt::format("{} of {} blocks, {} outputs, {}", now.blocks, all_blocks, now.outputs,
                        MemoryDetail());
 }
@@ -96,11 +90,11 @@ std::string SyncProgress::MemoryDetail() const
     return FormatBytes(m_job.env.ResidentBytes()) + " memory";
 }
 
-void SyncProgress::AddRates(BoosterProgress& to, uint64_t read_bytes) const
+void SyncProgress::AddRates(FoldProgress& to, uint64_t read_bytes) const
 {
     const int64_t end = m_end_micros.load();
     const int64_t now = end ? end : m_job.env.MonotonicMicros();
-    if (to.state != BoosterState::kIdle) {
+    if (to.state != FoldState::kIdle) {
         to.seconds_elapsed = static_cast<double>(now - m_start_micros.load()) / 1e6;
     }
     const int64_t fold_start = m_fold_micros.load();
@@ -109,17 +103,12 @@ void SyncProgress::AddRates(BoosterProgress& to, uint64_t read_bytes) const
         to.bytes_per_second = Rate(read_bytes, (load_start ? load_start : now) - fold_start);
     }
     if (load_start) to.coins_per_second = Rate(to.coins_loaded, now - load_start);
-    if (to.state == BoosterState::kFolding) {
-        to.seconds_left = SecondsLeft(read_bytes, m_total_bytes.load(), to.bytes_per_second);
-    } else if (to.state == BoosterState::kLoading) {
-        to.seconds_left = SecondsLeft(to.coins_loaded, to.coins_expected, to.coins_per_second);
-    }
 }
 
-BoosterProgress SyncProgress::Snapshot() const
+FoldProgress SyncProgress::Snapshot() const
 {
     const HintsInfo& hints = m_job.hints.Info();
-    BoosterProgress p;
+    FoldProgress p;
     p.state = m_state.load(std::memory_order_relaxed);
     p.terminal_height = m_job.terminal.height;
     p.terminal_hash = m_job.terminal.hash;

@@ -3,7 +3,7 @@
 // may read at any time. Memory: a cache line for each worker.
 #pragma once
 
-#include "swiftsync/booster_progress.h"
+#include "swiftsync/fold_progress.h"
 #include "swiftsync/fold_worker.h"
 #include "swiftsync/sync_job.h"
 
@@ -27,9 +27,9 @@ public:
     /** `bytes`: of the blocks to be read, estimated. */
     void BeginFold(uint64_t bytes);
     void BeginLoad();
-    void SetState(BoosterState state) { m_state.store(state, std::memory_order_relaxed); }
+    void SetState(FoldState state) { m_state.store(state, std::memory_order_relaxed); }
     /** Ends the sync, accepted or refused, with its verdict. */
-    void Conclude(BoosterState state, std::string verdict);
+    void Conclude(FoldState state, std::string verdict);
     // Counted by the workers.
 
     WorkerCounters& Worker(size_t number) { return m_workers[number]; }
@@ -39,7 +39,7 @@ public:
 
     // For any thread.
 
-    BoosterProgress Snapshot() const;
+    FoldProgress Snapshot() const;
     /** Bytes of finished blocks, also of earlier syncs. */
     uint64_t BytesDone() const;
     uint64_t ResumedBytes() const;
@@ -50,13 +50,13 @@ public:
 
 private:
     uint64_t Sum(std::atomic<uint64_t> WorkerCounters::*counter) const;
-    void AddRates(BoosterProgress& to, uint64_t read_bytes) const;
+    void AddRates(FoldProgress& to, uint64_t read_bytes) const;
 
     const SyncJob& m_job;
     std::vector<WorkerCounters> m_workers;
     std::atomic<uint64_t> m_coins_loaded = 0;
     std::atomic<uint64_t> m_disk_bytes = 0;
-    std::atomic<BoosterState> m_state = BoosterState::kIdle;
+    std::atomic<FoldState> m_state = FoldState::kIdle;
     std::atomic<uint64_t> m_total_bytes = 0; //!< left to read when the fold began
     std::atomic<int64_t> m_start_micros = 0;
     std::atomic<int64_t> m_fold_micros = 0; //!< when the fold began

@@ -93,7 +93,7 @@ void RequireRulesAgree(FullSetup& setup, const Bytes& raw, const SerialVerdict& 
 {
     NoConsumer nobody;
     const auto rebuilt = setup.Rebuild({raw}, setup.RebuildOptions(UndoChecks::kRules), nobody);
-    if (serial.valid) REQUIRE(Must(rebuilt).kind == JoinVerdict::Kind::kDone);
+    if (serial.valid) REQUIRE(Must(rebuilt).kind == VerdictKind::kDone);
     const char* const about_coins[] = {
         "bad-txns-inputs-missingorspent",
         "bad-txns-in-belowout",
@@ -106,7 +106,7 @@ void RequireRulesAgree(FullSetup& setup, const Bytes& raw, const SerialVerdict& 
     for (const std::string_view rule : about_coins) {
         if (serial.reason.find(rule) == serial.reason.npos) continue;
         REQUIRE(rebuilt);
-        REQUIRE(rebuilt->kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(rebuilt->kind == VerdictKind::kBlockInvalid);
     }
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("Full validation and serial validation agree on randomly changed block
             CAPTURE(seed, round, with_signatures, serial.reason, reason);
             // An error means that the block does not commit to these bytes.
             REQUIRE((verdict || verdict.GetError().kind == Error::Kind::kBadData));
-            REQUIRE((verdict && verdict->kind == VerdictKind::kAccepted) == serial.valid);
+            REQUIRE((verdict && verdict->kind == VerdictKind::kDone) == serial.valid);
             if (serial.valid) {
                 REQUIRE(setup.Published() == setup.Expected());
             } else {

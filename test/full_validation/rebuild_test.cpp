@@ -59,7 +59,7 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
             options.join.background = threads > 1;
             options.oversized_bytes = threads > 1 ? 500 : kOversizedUndoBytes;
             Comparing consumer(setup);
-            REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
+            REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == VerdictKind::kDone);
             REQUIRE(consumer.AllEqual());
         }
     }
@@ -84,7 +84,7 @@ TEST_CASE("Where blocks are only checked, their consumer is told of each, withou
         options.records = false;
         options.oversized_bytes = 500;
         Counting consumer;
-        REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == JoinVerdict::Kind::kDone);
+        REQUIRE(Must(setup.Rebuild({}, options, consumer)).kind == VerdictKind::kDone);
         CHECK(consumer.in_order);
         CHECK(consumer.last == setup.Height());
         DraftBlock draft = setup.NextDraft();
@@ -92,7 +92,7 @@ TEST_CASE("Where blocks are only checked, their consumer is told of each, withou
         const Bytes block = draft.Seal(setup.TipHash(), setup.Params());
         Counting until;
         const auto refused = Must(setup.Rebuild({block}, options, until));
-        CHECK(refused.kind == JoinVerdict::Kind::kBlockInvalid);
+        CHECK(refused.kind == VerdictKind::kBlockInvalid);
         CHECK_THAT(refused.reason, Contains("bad-cb-amount"));
         CHECK(until.last == setup.Height());
     }
@@ -103,7 +103,7 @@ TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that 
     FullSetup setup({.seed = 47, .blocks = 160, .outputs_per_block = 60, .signed_spends = true});
     UndoOptions options = setup.RebuildOptions(UndoChecks::kScripts);
     for (const bool kept : {false, true}) {
-        if (kept) REQUIRE(Must(setup.KeepPairs(options)).kind == JoinVerdict::Kind::kDone);
+        if (kept) REQUIRE(Must(setup.KeepPairs(options)).kind == VerdictKind::kDone);
         for (const int first : {1, 101, setup.Height() - 20, setup.Height()}) {
             for (const unsigned threads : {1u, 3u}) {
                 CAPTURE(kept, first, threads);
@@ -111,7 +111,7 @@ TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that 
                 options.join.threads = threads;
                 options.join.background = threads > 1;
                 Comparing last(setup, first);
-                REQUIRE(Must(setup.RebuildLast(options, last)).kind == JoinVerdict::Kind::kDone);
+                REQUIRE(Must(setup.RebuildLast(options, last)).kind == VerdictKind::kDone);
                 REQUIRE(last.AllEqual());
             }
         }
@@ -119,7 +119,7 @@ TEST_CASE("Undo data of the last blocks is the serial engine's, with pairs that 
     // The pairs are there for the rest.
     options.first_height = 1;
     Comparing all(setup);
-    REQUIRE(Must(setup.Rebuild({}, options, all)).kind == JoinVerdict::Kind::kDone);
+    REQUIRE(Must(setup.Rebuild({}, options, all)).kind == VerdictKind::kDone);
     REQUIRE(all.AllEqual());
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("Undo data of coins that were found while blocks were folded is the se
             REQUIRE(found);
             Comparing last(setup, first);
             const auto verdict = setup.RebuildLast(options, last, std::move(found));
-            REQUIRE(Must(verdict).kind == JoinVerdict::Kind::kDone);
+            REQUIRE(Must(verdict).kind == VerdictKind::kDone);
             REQUIRE(last.AllEqual());
         }
     }
@@ -158,7 +158,7 @@ TEST_CASE("A failing script is found if scripts are asked for, after all blocks 
     Comparing consumer(setup);
     const auto refused =
         Must(setup.Rebuild({block}, setup.RebuildOptions(UndoChecks::kScripts), consumer));
-    CHECK(refused.kind == JoinVerdict::Kind::kBlockInvalid);
+    CHECK(refused.kind == VerdictKind::kBlockInvalid);
     CHECK(refused.height == setup.Height() + 1);
     CHECK_THAT(refused.reason, Contains("block-script-verify-flag-failed") &&
                                    Contains("input 0 of " + bad.Id().ToHex()));
@@ -166,7 +166,7 @@ TEST_CASE("A failing script is found if scripts are asked for, after all blocks 
     NoConsumer nobody;
     const auto assumed =
         Must(setup.Rebuild({block}, setup.RebuildOptions(UndoChecks::kRules), nobody));
-    CHECK(assumed.kind == JoinVerdict::Kind::kDone);
+    CHECK(assumed.kind == VerdictKind::kDone);
 }
 
 TEST_CASE("Whether blocks keep the rules comes out the same after any crash or failing operation",
@@ -185,7 +185,7 @@ TEST_CASE("Whether blocks keep the rules comes out the same after any crash or f
         };
         const auto require_right = [&](const Result<JoinVerdict>& verdict) {
             REQUIRE(Must(verdict).rules_kept == !broken);
-            REQUIRE((verdict->kind == JoinVerdict::Kind::kDone) == !broken);
+            REQUIRE((verdict->kind == VerdictKind::kDone) == !broken);
         };
         FaultEnv counting(1);
         require_right(run(counting));

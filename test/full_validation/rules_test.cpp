@@ -22,7 +22,7 @@ Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const
     if (told) *told = serial.reason;
     Verdict verdict = Must(setup.Full(on_top, change));
     INFO("booster: " << verdict.reason);
-    REQUIRE(verdict.kind != VerdictKind::kAccepted);
+    REQUIRE(verdict.kind != VerdictKind::kDone);
     REQUIRE_FALSE(setup.HasPublished());
     return verdict;
 }
@@ -86,7 +86,7 @@ void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const
             blocks.push_back(SpendingFrom(setup, on_top.back()));
         }
         const JoinVerdict rebuilt = Rebuild(setup, blocks, checks);
-        REQUIRE(rebuilt.kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(rebuilt.kind == VerdictKind::kBlockInvalid);
         REQUIRE(rebuilt.height == setup.Height() + 1);
         // The join names an outpoint that is not there, and not only the transaction.
         const bool missing = serial.starts_with("bad-txns-inputs-missingorspent");
@@ -95,7 +95,7 @@ void RequireSameReason(FullSetup& setup, const std::vector<Bytes>& on_top, const
         if (checks == UndoChecks::kScripts) continue;
         const JoinVerdict joined = JoinValues(setup, on_top);
         REQUIRE_FALSE(joined.rules_kept);
-        REQUIRE(joined.kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(joined.kind == VerdictKind::kBlockInvalid);
         REQUIRE(joined.height == rebuilt.height);
         REQUIRE_THAT(joined.reason, Contains(missing ? reason : serial));
     }
@@ -110,10 +110,10 @@ void RequireBothAccept(FullSetup& setup, const std::vector<Bytes>& on_top)
     REQUIRE(setup.Published() == setup.Expected());
     setup.Reset();
     for (const auto checks : {UndoChecks::kRules, UndoChecks::kScripts}) {
-        REQUIRE(Rebuild(setup, on_top, checks).kind == JoinVerdict::Kind::kDone);
+        REQUIRE(Rebuild(setup, on_top, checks).kind == VerdictKind::kDone);
     }
     const JoinVerdict joined = JoinValues(setup, on_top);
-    REQUIRE(joined.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(joined.kind == VerdictKind::kDone);
     REQUIRE(joined.rules_kept);
 }
 

@@ -240,7 +240,7 @@ std::optional<FoundCoins> FullSetup::FindWhileFolding(const UndoOptions& undo)
         options.background = undo.join.background;
         options.observers = {&search};
     };
-    CHECK(Must(Full({}, nullptr, fold)).kind == VerdictKind::kAccepted);
+    CHECK(Must(Full({}, nullptr, fold)).kind == VerdictKind::kDone);
     Reset();
     return found;
 }

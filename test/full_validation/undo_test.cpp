@@ -150,7 +150,7 @@ TEST_CASE("Full validation: every single change of a coin in undo data is found 
         setup.PutUndo(setup.NodeAt(height), undo);
         const auto verdict = setup.Full({});
         if (!verdict) FAIL(verdict.Message());
-        REQUIRE(verdict->kind != VerdictKind::kAccepted);
+        REQUIRE(verdict->kind != VerdictKind::kDone);
         REQUIRE_FALSE(verdict->reason.empty());
         REQUIRE_FALSE(setup.HasPublished());
         setup.PutUndo(setup.NodeAt(height), honest);
@@ -170,7 +170,7 @@ TEST_CASE("Full validation: coins swapped between inputs of different transactio
         setup.PutUndo(setup.NodeAt(h), undo);
         const auto verdict = Must(setup.Full({}));
         INFO(verdict.reason);
-        REQUIRE(verdict.kind != VerdictKind::kAccepted);
+        REQUIRE(verdict.kind != VerdictKind::kDone);
         REQUIRE_FALSE(setup.HasPublished());
         setup.PutUndo(setup.NodeAt(h), honest);
     }

@@ -106,6 +106,7 @@ class SmallChain(BoosterTest):
         self.assert_all_ways_equal(node, [made.container, made.bitmap], made.terminal_height,
                                    made.height, made.trust)
         for rule in ("amounts against inputs", "coinbase maturity", "relative lock times",
+                     "signature operations of P2SH and witness spends",
                      "that no block spends an output of a later block"):
             self.assertRegex(node.log_text, f"not only scripts are assumed valid.*{rule}"
                                             ".* is checked later, with the undo data")

@@ -24,8 +24,12 @@ PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
      ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "jsonrpc/",
-      "booster/block_prefetch.", "events/", "booster/undo_run.", "node/bitcoind_main."),
+      "booster/", "events/", "node/bitcoind_main."),
      "a thread"),
+    (re.compile(r"\b(LockBooster|(Load|Remove)Checkpoint|FindFoldStanding|RememberBadHints|"
+                r"(Load|Remove|BytesOf)Join(State)?|RemoveFullMark|FindKeptFiles)\("),
+     ("swiftsync/", "join/", "booster/kept_", "booster/full_mark."),
+     "access to the files of unfinished work (see booster/kept_work.h)"),
 ]
 
 def closure(module):
@@ -59,7 +63,7 @@ def misplaced(path):
         code = line.split("//")[0]
         for pattern, places, what in PLACES:
             if pattern.search(code) and not name.startswith(places):
-                yield f"src/{name}:{number}: {what} does not start here"
+                yield f"src/{name}:{number}: {what} does not belong here"
 
 
 def reachable(edges, start):

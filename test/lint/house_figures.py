@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Bounds that hold today; the targets are in the comments. They only ever fall.
-MAX_NODE_LINES = 5_500  # target: 5,000
-MAX_METHODS = {"booster": 92, "net": 110}  # target: 40 in both
+MAX_NODE_LINES = 5_000
+MAX_METHODS = {"booster": 40, "net": 110}  # target: 40 in net, too
 MAX_METHODS_ELSEWHERE = 70
 MAX_FRIENDS = 0
 MAX_SPREAD_OPTIONS = 99  # options that more than one file of src names; target: 60

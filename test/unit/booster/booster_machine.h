@@ -111,7 +111,7 @@ public:
         options.memory_bytes = 1 << 13;
         options.checkpoint_bytes = 6'000;
         options.directory = Booster();
-        options.chainstate = m_dir->Chainstate();
+        options.chainstate = m_base / "regtest/chainstate";
         return options;
     }
     Result<Verdict> Sync(FaultEnv& env, BlockFetcher& peers, unsigned threads = 2)

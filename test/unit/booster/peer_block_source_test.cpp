@@ -167,7 +167,7 @@ TEST_CASE("Peers: blocks in any order, many of them wrong, give the coins of ser
         Peers peers(world, rng());
         const Verdict verdict = Must(machine.Sync(env, peers, 1 + round % 3));
         INFO(verdict.reason);
-        REQUIRE(verdict.kind == VerdictKind::kAccepted);
+        REQUIRE(verdict.kind == VerdictKind::kDone);
         CHECK(peers.mistakes == 0);
         CHECK(peers.lies == peers.refused);
         lies += peers.lies;
@@ -188,7 +188,7 @@ TEST_CASE("Peers: killed at any operation, the next start goes on, and all agree
         FaultEnv env(1);
         Must(machine.Open(env));
         Peers peers(world, 1);
-        REQUIRE(Must(machine.Sync(env, peers)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(machine.Sync(env, peers)).kind == VerdictKind::kDone);
         operations = env.Operations();
     }
     size_t deaths = 0;
@@ -212,7 +212,7 @@ TEST_CASE("Peers: killed at any operation, the next start goes on, and all agree
             FaultEnv env(rng());
             Must(machine.Open(env));
             Peers peers(world, rng());
-            REQUIRE(Must(machine.Sync(env, peers)).kind == VerdictKind::kAccepted);
+            REQUIRE(Must(machine.Sync(env, peers)).kind == VerdictKind::kDone);
         }
         machine.RequireRight();
     }

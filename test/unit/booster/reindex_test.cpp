@@ -1,6 +1,6 @@
 // -reindex with hints: one reading of the blocks leaves the same index as two, record for record,
 // whatever lies in the block files, and the same coins.
-#include "booster/booster_run.h"
+#include "booster/booster_session.h"
 #include "booster/write_hints.h"
 #include "sim/chain.h"
 #include "validation/block_kit.h"
@@ -240,26 +240,32 @@ std::map<BlockHash, std::tuple<uint32_t, uint64_t, int32_t>> Nodes(const HeaderT
 /** The second engine and what it needs for one pass. */
 struct OnePass {
     OnePass(Engine& e, const ChainParams& params, const Path& hints, const Path& folder)
-        : engine(e), survey(params), booster(e.GetEnv(), e.GetLog(), params)
+        : engine(e), survey(params),
+          booster(e.GetEnv(), e.GetLog(), params, {.booster = Options(e, folder)})
     {
-        Must(booster.OpenHints({hints, {}, {}}, {}));
+        Must(booster.OpenHints({hints, {}, {}}));
+        booster.Attach(*e.chain);
+    }
+    static BoosterOptions Options(Engine& engine, const Path& folder)
+    {
+        BoosterOptions options;
         options.threads = 2;
         options.directory = folder;
-        options.chainstate = e.Dir().Chainstate();
+        options.chainstate = engine.Dir().Chainstate();
         options.checkpoint_bytes = 20'000;
+        return options;
     }
 
     void Read()
     {
         Must(survey.Take(engine.GetEnv(), engine.GetLog(), engine.Blocks(), engine.interrupt));
-        Must(booster.FoldSurvey(survey, engine.chain->Options(), engine.Blocks(), options));
+        REQUIRE(Must(booster.TakeSurvey(survey)));
     }
     void Index() { Must(engine.Importer().Reindex(survey)); }
 
     Engine& engine;
     BlockSurvey survey;
-    BoosterRun booster;
-    BoosterOptions options;
+    BoosterSession booster;
 };
 
 ChainManagerOptions Trust(const Blocks& blocks)
@@ -295,16 +301,16 @@ TEST_CASE("one reading of the blocks indexes and folds them: no block is read ag
         std::filesystem::rename(one.Dir().Blocks(), hidden);
         pass.Index();
         std::filesystem::rename(hidden, one.Dir().Blocks());
-        REQUIRE(pass.booster.Progress()->blocks == kHintsHeight);
+        REQUIRE(pass.booster.Progress()->fold.blocks == kHintsHeight);
         Must(two.Importer().Reindex());
         Finish(one);
         Finish(two);
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
         REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
         // What was folded is what the run that judges goes on from.
-        const auto outcome = Must(pass.booster.Run(*one.chain, one.Blocks(), pass.options));
-        REQUIRE(outcome == BoosterRun::Outcome::kBuilt);
-        REQUIRE(pass.booster.Progress()->resumed_blocks == kHintsHeight);
+        const auto outcome = Must(pass.booster.Run());
+        REQUIRE(outcome == VerdictKind::kDone);
+        REQUIRE(pass.booster.Progress()->fold.resumed_blocks == kHintsHeight);
         one.Start();
         two.Start();
         REQUIRE(one.chain->Tip()->height == kHintsHeight + kTail);
@@ -341,11 +347,11 @@ TEST_CASE("whatever lies in the block files, one pass and two leave the same ind
         Finish(two);
         REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
-        const auto outcome = pass.booster.Run(*one.chain, one.Blocks(), pass.options);
+        const auto outcome = pass.booster.Run();
         INFO((outcome ? "" : outcome.Message()));
         CHECK((outcome || disorder.mess_of || disorder.lost));
         if (outcome) {
-            REQUIRE(*outcome == BoosterRun::Outcome::kBuilt);
+            REQUIRE(*outcome == VerdictKind::kDone);
             ++built;
         }
         one.Start();

@@ -63,7 +63,7 @@ public:
         const auto verdict = Fold(env, options, memory);
         if (!verdict) FAIL(verdict.Message());
         INFO(verdict->reason);
-        REQUIRE(verdict->kind == VerdictKind::kAccepted);
+        REQUIRE(verdict->kind == VerdictKind::kDone);
         m_setup.Setup().RequireRight();
     }
     /** With what was found, if anything was. */

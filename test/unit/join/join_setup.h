@@ -41,7 +41,7 @@ inline void RequireDone(const Result<JoinVerdict>& verdict)
 {
     if (!verdict) FAIL(verdict.Message());
     INFO(verdict->reason);
-    REQUIRE(verdict->kind == JoinVerdict::Kind::kDone);
+    REQUIRE(verdict->kind == VerdictKind::kDone);
 }
 inline void RequireDone(const Result<GeneratedHints>& made)
 {

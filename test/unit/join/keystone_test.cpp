@@ -127,7 +127,7 @@ TEST_CASE("Join keystone: the booster takes the hints that a join makes", "[keys
                                std::filesystem::copy_options::overwrite_existing);
     const auto verdict = setup.Setup().Sync(env, setup.Setup().Options(2));
     if (!verdict) FAIL(verdict.Message());
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+    REQUIRE(verdict->kind == VerdictKind::kDone);
     setup.Setup().RequireRight();
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("A join that is stopped goes on where it was", "[keystone]")
     });
     const auto made = setup.Join(env, options);
     REQUIRE(made.Ok());
-    REQUIRE(made->verdict.kind == JoinVerdict::Kind::kInterrupted);
+    REQUIRE(made->verdict.kind == VerdictKind::kInterrupted);
     REQUIRE_FALSE(std::filesystem::exists(setup.Out()));
     const auto kept = Must(LoadJoinState(env, setup.Directory()));
     REQUIRE(kept);
@@ -304,7 +304,7 @@ TEST_CASE("Hints are not written over another file, nor without room for the spi
     env.SetSpace(10);
     const auto cramped = setup.Join(env, options);
     REQUIRE(cramped.Ok());
-    CHECK(cramped->verdict.kind == JoinVerdict::Kind::kNoRoom);
+    CHECK(cramped->verdict.kind == VerdictKind::kNoRoom);
     CHECK(cramped->verdict.reason.find("but the join needs about") != std::string::npos);
 }
 
@@ -322,10 +322,10 @@ TEST_CASE("What the partitions give needs room when all blocks are read, too", "
     FaultEnv small;
     small.SetSpace(10); // bytes
     const auto cramped = Must(setup.Join(small, options));
-    CHECK(cramped.verdict.kind == JoinVerdict::Kind::kNoRoom);
+    CHECK(cramped.verdict.kind == VerdictKind::kNoRoom);
     const auto kept = Must(LoadJoinState(small, setup.Directory()));
     CHECK(kept->BlocksRead() == kept->outputs.size());
     FaultEnv roomy;
     roomy.SetSpace(uint64_t{1} << 40);
-    CHECK(Must(setup.Join(roomy, options)).verdict.kind == JoinVerdict::Kind::kDone);
+    CHECK(Must(setup.Join(roomy, options)).verdict.kind == VerdictKind::kDone);
 }

@@ -215,7 +215,7 @@ TEST_CASE("The last undo data is stopped soon, and leaves nothing behind", "[key
             return false;
         });
         const auto verdict = Must(setup.RebuildLast(env, options, 20));
-        interrupted += verdict.kind == JoinVerdict::Kind::kInterrupted;
+        interrupted += verdict.kind == VerdictKind::kInterrupted;
         CHECK(later < 4);
         RequireClean(setup.Directory());
         setup.Stop() = false;

@@ -177,7 +177,7 @@ void RequireUndo(WildChain& chain, unsigned threads, size_t memory)
     KeptUndo undo;
     UndoRebuild rebuild(env, *log, chain.Params(), chain.Tip(), *store, supply, options, stop);
     const auto verdict = Must(rebuild.Run(undo));
-    REQUIRE(verdict.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(verdict.kind == VerdictKind::kDone);
     REQUIRE(undo.Ordered());
     REQUIRE(undo.Records() ==
             WalkUndo(chain.Height(), [&](uint32_t height) { return chain.Raw(height); }));
@@ -209,7 +209,7 @@ void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exact
     INFO(made.verdict.reason);
     CAPTURE(chain.Wrong(), chain.m_wrong_outpoint, chain.WrongHeight());
     if (!chain.Valid()) {
-        REQUIRE(made.verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+        REQUIRE(made.verdict.kind == VerdictKind::kBlockInvalid);
         REQUIRE(made.verdict.height == chain.WrongHeight());
         REQUIRE(made.verdict.reason.find("bad-txns-") != std::string::npos);
         REQUIRE_FALSE(std::filesystem::exists(out));
@@ -218,7 +218,7 @@ void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exact
         REQUIRE(made.verdict.reason.find(chain.m_wrong_outpoint) != std::string::npos);
         return;
     }
-    REQUIRE(made.verdict.kind == JoinVerdict::Kind::kDone);
+    REQUIRE(made.verdict.kind == VerdictKind::kDone);
     REQUIRE(made.verdict.totals.unspent == chain.Unspent().size());
     const auto hints = Must(OpenHints(env, out));
     std::map<uint32_t, std::set<uint32_t>> right;
@@ -382,13 +382,12 @@ TEST_CASE("Where the order of the chain has no room, nothing is said of any bloc
             return Join(chain, env, supply, dir.Get(), options);
         };
         const auto cramped = join(once);
-        REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
+        REQUIRE(cramped.verdict.kind == VerdictKind::kUndecided);
         CHECK(cramped.verdict.reason.find("but the join needs about") != std::string::npos);
         RequireClean(dir.Get() / "join");
         CHECK_FALSE(std::filesystem::exists(dir.Get() / "hints.incomplete"));
         const auto roomy = join(ExpectedSpillBytes(supply.EstimatedBytes(), true));
-        CHECK(roomy.verdict.kind ==
-              (comes_back ? JoinVerdict::Kind::kDone : JoinVerdict::Kind::kBlockInvalid));
+        CHECK(roomy.verdict.kind == (comes_back ? VerdictKind::kDone : VerdictKind::kBlockInvalid));
     }
 }
 
@@ -415,12 +414,12 @@ TEST_CASE("An outpoint spent more often than there is memory is no matter for th
             options.values = values;
             options.pairs = pairs;
             const auto cramped = Join(chain, env, supply, dir.Get(), options);
-            REQUIRE(cramped.verdict.kind == JoinVerdict::Kind::kUndecided);
+            REQUIRE(cramped.verdict.kind == VerdictKind::kUndecided);
             CHECK(cramped.verdict.reason.find("there is memory") != std::string::npos);
             RequireClean(dir.Get() / "join");
             options.least_thread_bytes = 1 << 20;
             const auto roomy = Join(chain, env, supply, dir.Get(), options);
-            CHECK(roomy.verdict.kind == JoinVerdict::Kind::kBlockInvalid);
+            CHECK(roomy.verdict.kind == VerdictKind::kBlockInvalid);
             CHECK(roomy.verdict.height == 2);
         }
     }

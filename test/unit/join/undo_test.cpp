@@ -108,7 +108,7 @@ TEST_CASE("A rebuild of undo data that is stopped goes on where it was", "[keyst
             return false;
         });
         const auto verdict = Must(setup.Rebuild(env, options));
-        if (verdict.kind == JoinVerdict::Kind::kInterrupted) {
+        if (verdict.kind == VerdictKind::kInterrupted) {
             const auto kept = Must(LoadJoinState(env, setup.Directory()));
             if (kept) stages.insert(kept->stage);
         }

@@ -7,8 +7,6 @@ namespace ibd::test {
 
 namespace {
 
-using Outcome = BoosterRun::Outcome;
-
 /** Lets simulated time pass at each look at the headers, also when no more come. */
 class PassingTime final : public SteppedFetcher {
 public:
@@ -35,8 +33,9 @@ private:
 /** A node without blocks and its peers. */
 struct Node {
     Node(const Path& dir, uint64_t seed, const OwnHintsOptions& own = {}, bool tail = true,
-         std::optional<BlockHash> assume_valid = {})
-        : machine(TheWorld(), dir), env(seed), booster(env, log, TheWorld().params, own)
+         std::optional<BlockHash> assume_valid = {}, bool full = false)
+        : machine(TheWorld(), dir), env(seed),
+          booster(env, log, TheWorld().params, {.booster = Options(machine, full), .own = own})
     {
         machine.assume_valid = assume_valid;
         machine.expects_more_headers = true;
@@ -46,16 +45,22 @@ struct Node {
         fetcher.emplace(*net);
         env.SetClock([this] { return net->Sim().Now(); });
     }
-    Outcome Run()
+    static BoosterOptions Options(const Machine& machine, bool full)
     {
-        return Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                                [this]() -> BlockFetcher* { return &*fetcher; }));
+        BoosterOptions options = OneThread(machine);
+        options.full_validation = full;
+        return options;
+    }
+    VerdictKind Run()
+    {
+        booster.Attach(machine.Chain(), WithPeers(*fetcher));
+        return Must(booster.Run());
     }
 
     Machine machine;
     FaultEnv env;
     KeptLog log;
-    BoosterRun booster;
+    BoosterSession booster;
     std::optional<Net> net;
     std::optional<PassingTime> fetcher;
 };
@@ -82,7 +87,7 @@ TEST_CASE("headers end: an assumed-valid block near the end of all chains", "[he
     ForSeeds([](const Path& dir, uint64_t seed) {
         const size_t last = TheWorld().blocks.size() - 1;
         Node node(dir, seed, kAsked, true, TheWorld().Header(last).Hash());
-        CHECK(node.Run() == Outcome::kBuilt);
+        CHECK(node.Run() == VerdictKind::kDone);
         CHECK_THAT(node.log.Text(),
                    Catch::Contains(fmt::format("the headers end at height {}: ", last)));
         // The highest block that is buried, and all blocks up to there.
@@ -99,7 +104,7 @@ TEST_CASE("headers end: an assumed-valid block on no chain is not awaited", "[he
     ForSeeds([](const Path& dir, uint64_t seed) {
         const auto nowhere = Uint256::FromHex(std::string(64, '5'));
         Node node(dir, seed, kAsked, true, nowhere);
-        CHECK(node.Run() == Outcome::kSerial);
+        CHECK(node.Run() == VerdictKind::kSerial);
         CHECK_THAT(node.log.Text(),
                    Catch::Contains("the sync goes on without it: no stored block may be assumed "
                                    "valid (assumevalid hash not in headers)"));
@@ -109,12 +114,8 @@ TEST_CASE("headers end: an assumed-valid block on no chain is not awaited", "[he
 TEST_CASE("headers end: full validation takes the highest block that is buried", "[headers_end]")
 {
     const TempDir dir{MemoryFolder()};
-    Node node(dir / "node", TestRng()(), kAsked);
-    BoosterOptions options = OneThread(node.machine);
-    options.full_validation = true;
-    CHECK(Must(node.booster.Run(node.machine.Chain(), node.machine.Blocks(), options,
-                                [&]() -> BlockFetcher* { return &*node.fetcher; })) ==
-          Outcome::kBuilt);
+    Node node(dir / "node", TestRng()(), kAsked, true, {}, true);
+    CHECK(node.Run() == VerdictKind::kDone);
     CHECK_THAT(node.log.Text(), Catch::Contains("the headers end at height"));
     Must(node.machine.Attach());
     CHECK(node.machine.Chain().Tip()->height > kBlocks);
@@ -137,7 +138,7 @@ TEST_CASE("headers end: where they end below the hints, the log says it once", "
         looks_after += node.log.Text().find(line) != std::string::npos;
         if (looks_after == 3) node.booster.Interrupt();
     };
-    CHECK(node.Run() == Outcome::kInterrupted);
+    CHECK(node.Run() == VerdictKind::kInterrupted);
     const std::string text = node.log.Text();
     const size_t found = text.find(line);
     REQUIRE(found != std::string::npos);
@@ -150,7 +151,7 @@ TEST_CASE("headers end: hints that end too near to the end of all chains are not
     ForSeeds([](const Path& dir, uint64_t seed) {
         Node node(dir, seed, {}, false); // peers end where the hints end
         Must(GiveHints(node.booster));
-        CHECK(node.Run() == Outcome::kSerial);
+        CHECK(node.Run() == VerdictKind::kSerial);
         CHECK_THAT(node.log.Text(),
                    Catch::Contains(fmt::format("the headers end at height {}: ", kBlocks)) &&
                        Catch::Contains("the hints are refused, and the sync goes on without them"));

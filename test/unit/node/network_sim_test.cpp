@@ -2,7 +2,7 @@
 // validation, with twenty peers of which some lie in blocks or headers, die, fall silent or are
 // slow; lost peers are replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
 // IBD_TEST_SEED=n begins with seed n.
-#include "booster/booster_run.h"
+#include "booster/booster_session.h"
 #include "node/chain_for_peers.h"
 
 #include "sim_net.h"
@@ -84,11 +84,10 @@ Trace SyncWithBooster(uint64_t seed, const Path& dir)
     Net net(machine.Chain(), sim::Rng(rng()), true);
     SteppedFetcher fetcher(net);
     const auto log = MakeNullLogger();
-    BoosterRun booster(env, *log, TheWorld().params);
+    BoosterSession booster(env, *log, TheWorld().params, {.booster = OneThread(machine)});
     Must(GiveHints(booster));
-    const auto outcome = Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                                          [&] { return &fetcher; }));
-    CHECK(outcome == BoosterRun::Outcome::kBuilt);
+    booster.Attach(machine.Chain(), WithPeers(fetcher));
+    CHECK(Must(booster.Run()) == VerdictKind::kDone);
     const auto progress = booster.Progress();
     REQUIRE(progress->download);
     CHECK(progress->download->received == kBlocks);

@@ -10,7 +10,6 @@ namespace ibd::test {
 namespace {
 
 using Mode = OwnHintsOptions::Mode;
-using Outcome = BoosterRun::Outcome;
 
 OwnHintsOptions Own(Mode mode, uint64_t least = OwnHintsOptions::kLeastBytes)
 {
@@ -20,33 +19,44 @@ OwnHintsOptions Own(Mode mode, uint64_t least = OwnHintsOptions::kLeastBytes)
 /** One start of a node. */
 struct Start {
     Start(const Path& dir, const OwnHintsOptions& own)
-        : machine(TheWorld(), dir), booster(env, log, params, own)
+        : machine(TheWorld(), dir),
+          booster(env, log, params, {.booster = OneThread(machine), .own = own})
     {
         env.SetSpace(uint64_t{1} << 40);
     }
-    Result<Outcome> Run()
+    Result<VerdictKind> Run()
     {
         Must(machine.Open(env, false));
         Net net(machine.Chain(), sim::Rng(1), true);
         SteppedFetcher fetcher(net);
-        return booster.Run(
-            machine.Chain(), machine.Blocks(), OneThread(machine),
-            [&]() -> BlockFetcher* {
-                ++asked;
-                return network ? &fetcher : nullptr;
-            },
-            [&] { ++begun; });
+        hooks.started = [&] { ++begun; };
+        hooks.start_fetcher = [&](ChainManager&) -> BlockFetcher* {
+            ++asked;
+            return network ? &fetcher : nullptr;
+        };
+        booster.Attach(machine.Chain(), hooks);
+        return booster.Run();
     }
 
     Machine machine;
     ChainParams params = TheWorld().params;
     FaultEnv env;
     KeptLog log;
-    BoosterRun booster;
+    BoosterSession booster;
+    SessionHooks hooks;
     bool network = true;
     int asked = 0; //!< for the network
     int begun = 0;
 };
+
+Result<> MakeUndo(Machine& machine, Env& env, Logger& log)
+{
+    const BoosterOptions options = OneThread(machine);
+    const KeptWork kept(env, log, TheWorld().params, {machine.Booster()});
+    UndoRun undo(env, log, TheWorld().params, options, kept);
+    undo.Attach(machine.Chain());
+    return undo.Run();
+}
 
 bool LeavesNothing(Machine& machine)
 {
@@ -63,7 +73,7 @@ bool Builds(const Path& dir, const OwnHintsOptions& own, uint64_t crash_at = 0)
     if (crash_at) start.env.CrashAt(crash_at);
     const auto outcome = start.Run();
     start.machine.Close();
-    return outcome.Ok() && *outcome == Outcome::kBuilt;
+    return outcome.Ok() && *outcome == VerdictKind::kDone;
 }
 
 /** Starts that die, the last somewhere between the join's end and that of the fold. */
@@ -80,7 +90,7 @@ TEST_CASE("own hints: stored and missing blocks in any mixture, and a death at a
 {
     const TempDir dir{MemoryFolder()};
     SyncDespiteDeaths(
-        dir.Get(), 4'000, Own(Mode::kAsked), [](BoosterRun&) { return Result<>(); },
+        dir.Get(), 4'000, Own(Mode::kAsked), [](BoosterSession&) { return Result<>(); },
         [](Machine& machine) { CHECK(LeavesNothing(machine)); });
 }
 
@@ -101,22 +111,22 @@ TEST_CASE("full validation from blocks alone: a death at any operation, stored o
             FaultEnv env(rng());
             env.CrashAt(start < 5 ? rng.Below(6'000) : UINT64_MAX);
             const auto log = MakeNullLogger();
-            BoosterRun booster(env, *log, TheWorld().params, own);
-            const auto run = [&]() -> Result<Outcome> {
+            BoosterOptions options = OneThread(machine);
+            options.full_validation = true;
+            BoosterSession booster(env, *log, TheWorld().params, {.booster = options, .own = own});
+            const auto run = [&]() -> Result<VerdictKind> {
                 IBD_RETURN_IF_ERROR(machine.Open(env));
                 for (size_t h = 1; round % 2 && h <= TheWorld().HintsHeight(); ++h) {
                     IBD_RETURN_IF_ERROR(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
                 }
                 Net net(machine.Chain(), sim::Rng(rng()), true);
                 SteppedFetcher fetcher(net);
-                BoosterOptions options = OneThread(machine);
-                options.full_validation = true;
-                return booster.Run(machine.Chain(), machine.Blocks(), options,
-                                   [&] { return &fetcher; });
+                booster.Attach(machine.Chain(), WithPeers(fetcher));
+                return booster.Run();
             };
             const auto outcome = run();
             if (outcome) {
-                CHECK(*outcome == Outcome::kBuilt);
+                CHECK(*outcome == VerdictKind::kDone);
                 break;
             }
             ++deaths;
@@ -139,12 +149,14 @@ TEST_CASE("full validation from blocks alone: a death at any operation, stored o
 TEST_CASE("own hints: each operation on their files fails once, and the next start makes good")
 {
     const TempDir dir{MemoryFolder()};
-    const auto run = [&](Machine& machine, FaultEnv& env) -> Result<Outcome> {
+    const auto run = [&](Machine& machine, FaultEnv& env) -> Result<VerdictKind> {
         const auto log = MakeNullLogger();
-        BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
+        BoosterSession booster(env, *log, TheWorld().params,
+                               {.booster = OneThread(machine), .own = Own(Mode::kAsked)});
         IBD_RETURN_IF_ERROR(machine.Open(env));
         IBD_RETURN_IF_ERROR(machine.StoreAll());
-        return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
+        booster.Attach(machine.Chain());
+        return booster.Run();
     };
     const auto is_ours = [](const FaultEnv::Operation& operation) {
         return operation.path.string().find("own.hints") != std::string::npos;
@@ -166,7 +178,7 @@ TEST_CASE("own hints: each operation on their files fails once, and the next sta
             ++failures;
             CHECK(outcome.GetError().kind == Error::Kind::kSystem);
             FaultEnv sound;
-            CHECK(Must(run(machine, sound)) == Outcome::kBuilt);
+            CHECK(Must(run(machine, sound)) == VerdictKind::kDone);
             machine.Close();
         }
         machine.RequireRight();
@@ -190,15 +202,16 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
             FaultEnv env;
             Must(machine.Open(env));
             Must(machine.StoreAll());
-            BoosterRun booster(env, *log, TheWorld().params, Own(Mode::kAsked));
-            Must(booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine)));
+            BoosterSession booster(env, *log, TheWorld().params,
+                                   {.booster = OneThread(machine), .own = Own(Mode::kAsked)});
+            booster.Attach(machine.Chain());
+            Must(booster.Run());
             machine.Close();
         }
         deaths += DieUntilDone(machine, rng, 2'500, [&](FaultEnv& env, int) -> Result<> {
             IBD_RETURN_IF_ERROR(machine.Open(env));
             IBD_RETURN_IF_ERROR(machine.Attach());
-            UndoRun undo(env, *log, TheWorld().params);
-            return undo.Run(machine.Chain(), machine.Blocks(), OneThread(machine));
+            return MakeUndo(machine, env, *log);
         });
         FaultEnv env;
         Must(machine.Open(env));
@@ -218,7 +231,7 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
     {
         Start start(dir / "node", Own(Mode::kDefault));
         start.params.assumed_blockchain_size_gb = 20;
-        CHECK(Must(start.Run()) == Outcome::kBuilt);
+        CHECK(Must(start.Run()) == VerdictKind::kDone);
         CHECK(start.begun == 1);
         start.machine.RequireRight();
     }
@@ -226,14 +239,14 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
     {
         Start start(dir / "node", Own(Mode::kDefault));
         start.params.assumed_blockchain_size_gb = 1;
-        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(Must(start.Run()) == VerdictKind::kSerial);
         CHECK(start.asked == 0);
     }
     SECTION("not when the part below the assumed-valid block is small")
     {
         Start start(dir / "node", Own(Mode::kDefault));
         start.params.assumed_blockchain_size_gb = 2; // 200 blocks of 2,300
-        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(Must(start.Run()) == VerdictKind::kSerial);
         CHECK(start.asked == 1);
         CHECK(start.begun == 0);
     }
@@ -242,14 +255,14 @@ TEST_CASE("own hints: unasked only where it is worth it, and there is a network"
         Start start(dir / "node", Own(Mode::kDefault));
         start.params.assumed_blockchain_size_gb = 20;
         start.network = false;
-        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(Must(start.Run()) == VerdictKind::kSerial);
         CHECK(start.begun == 0);
     }
     SECTION("never, if that was said")
     {
         Start start(dir / "node", Own(Mode::kOff));
         start.params.assumed_blockchain_size_gb = 20;
-        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(Must(start.Run()) == VerdictKind::kSerial);
         CHECK(start.asked == 0);
     }
     SECTION("asked for in vain, it says why")
@@ -270,7 +283,7 @@ TEST_CASE("own hints: unasked only where there is room for what comes of them")
         Start start(dir / "node", Own(Mode::kDefault));
         start.params.assumed_blockchain_size_gb = 20;
         start.env.SetSpace(uint64_t{20} << 30); // for the blocks, but not for more
-        CHECK(Must(start.Run()) == Outcome::kSerial);
+        CHECK(Must(start.Run()) == VerdictKind::kSerial);
         CHECK(start.asked == 0);
     }
     for (const UndoWanted undo : {UndoWanted::kNo, UndoWanted::kIfRoom, UndoWanted::kYes}) {
@@ -282,7 +295,7 @@ TEST_CASE("own hints: unasked only where there is room for what comes of them")
             start.params.assumed_blockchain_size_gb = 20;
             start.env.SetSpace(uint64_t{24} << 30);
             const bool serial = undo == UndoWanted::kYes;
-            CHECK(Must(start.Run()) == (serial ? Outcome::kSerial : Outcome::kBuilt));
+            CHECK(Must(start.Run()) == (serial ? VerdictKind::kSerial : VerdictKind::kDone));
         }
     }
     for (const bool checks : {true, false}) {
@@ -293,7 +306,7 @@ TEST_CASE("own hints: unasked only where there is room for what comes of them")
             Start start(dir / "node", own);
             start.params.assumed_blockchain_size_gb = 20;
             start.env.SetSpace(uint64_t{22} << 30);
-            CHECK(Must(start.Run()) == (checks ? Outcome::kSerial : Outcome::kBuilt));
+            CHECK(Must(start.Run()) == (checks ? VerdictKind::kSerial : VerdictKind::kDone));
         }
     }
 }
@@ -308,7 +321,7 @@ TEST_CASE("own hints: pairs are kept by default where there is room for undo dat
         Start start(dir / fmt::format("{}", room), own);
         start.params.assumed_blockchain_size_gb = 20;
         start.env.SetSpace(room << 20);
-        CHECK(Must(start.Run()) == Outcome::kBuilt);
+        CHECK(Must(start.Run()) == VerdictKind::kDone);
         const Path state = UndoFolder(start.machine.Booster()) / "join.dat";
         CHECK(std::filesystem::exists(state) == (room == 3'000));
     }
@@ -321,17 +334,17 @@ TEST_CASE("own hints: what is remembered of hints that failed does not count aga
     BlockHash terminal;
     {
         Start start(dir / "first", Own(Mode::kAsked));
-        start.booster.OnOwnHints([&](const Hints& hints, const BlockHash& hash) {
+        start.hooks.own_hints_proven = [&](const Hints& hints, const BlockHash& hash) {
             id = hints.Info().id;
             terminal = hash;
-        });
-        REQUIRE(Must(start.Run()) == Outcome::kBuilt);
+        };
+        REQUIRE(Must(start.Run()) == VerdictKind::kDone);
     }
     Start start(dir / "second", Own(Mode::kAsked));
     const Path folder = start.machine.Booster();
     Must(start.env.CreateDirectories(folder));
     Must(RememberBadHints(start.env, folder, id, terminal, "once"));
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     CHECK(Must(KnownBadHints(start.env, folder, id, terminal)));
     start.machine.RequireRight();
 }
@@ -349,7 +362,7 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
     OwnHintsOptions own = Own(Mode::kDefault);
     own.undo = UndoWanted::kIfRoom; // the join was begun without pairs
     Start start(dir / "node", own);
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     CHECK_FALSE(std::filesystem::exists(UndoFolder(start.machine.Booster())));
     start.machine.RequireRight();
 }
@@ -383,14 +396,14 @@ TEST_CASE("own hints: a start without a network leaves what was begun with one")
             REQUIRE_FALSE(outcome);
             CHECK(outcome.Message().find("Start with a network") != std::string::npos);
         } else {
-            CHECK(Must(outcome) == Outcome::kSerial);
+            CHECK(Must(outcome) == VerdictKind::kSerial);
             CHECK(start.log.Text().find("a join up to height") != std::string::npos);
         }
         CHECK(Must(LoadJoinState(start.env, state.parent_path()))->BlocksRead() == read);
     }
     own.mode = Mode::kAsked;
     Start start(dir / "node", own);
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     CHECK_FALSE(start.log.Line("Join: going on").empty());
     start.machine.RequireRight();
 }
@@ -417,7 +430,7 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever un
             }
             return false;
         });
-        CHECK(Must(start.Run()) == Outcome::kInterrupted);
+        CHECK(Must(start.Run()) == VerdictKind::kInterrupted);
         start.machine.Close();
         REQUIRE(std::filesystem::exists(state));
     }
@@ -428,7 +441,7 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever un
     own.undo = later;
     own.undo_first = first;
     Start start(dir / "node", own);
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     // Undo data that is to be there first is made of pairs.
     const bool lost = first && !pairs;
     const std::string log = start.log.Text();
@@ -490,10 +503,9 @@ TEST_CASE("own hints: a death between hints and noted pairs leaves the pairs to 
         REQUIRE(left->stage == JoinStage::kReading);
     }
     Start start(dir / "node", own);
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     Must(start.machine.Attach());
-    UndoRun undo(start.env, start.log, start.params);
-    Must(undo.Run(start.machine.Chain(), start.machine.Blocks(), OneThread(start.machine)));
+    Must(MakeUndo(start.machine, start.env, start.log));
     CHECK(start.log.Line("Join: going on").starts_with("Join: going on: 201 of 201 blocks"));
     CHECK_FALSE(UndoRun::IsNeeded(start.machine.Chain()));
     CHECK(LeavesNothing(start.machine));
@@ -518,7 +530,7 @@ TEST_CASE("own hints: a join that found a rule broken is followed, whether check
     Must(SaveJoinState(env, machine.Booster(), *kept));
 
     Start start(node, own);
-    CHECK(Must(start.Run()) == Outcome::kBuilt);
+    CHECK(Must(start.Run()) == VerdictKind::kDone);
     CHECK((start.log.Text().find(followed) != std::string::npos) == broken);
     start.machine.Close();
     machine.RequireRight();

@@ -2,7 +2,7 @@
 // thread, from one seed.
 #pragma once
 
-#include "booster/booster_run.h"
+#include "booster/booster_session.h"
 #include "node/chain_for_peers.h"
 
 #include "booster/booster_machine.h"
@@ -229,9 +229,14 @@ inline BoosterOptions OneThread(const Machine& machine)
     return options;
 }
 
-inline Result<> GiveHints(BoosterRun& booster, const Path& hints = TheWorld().dir / "hints")
+inline Result<> GiveHints(BoosterSession& booster, const Path& hints = TheWorld().dir / "hints")
 {
-    return booster.OpenHints({hints, {}, {}}, {});
+    return booster.OpenHints({hints, {}, {}});
+}
+
+inline SessionHooks WithPeers(BlockFetcher& fetcher)
+{
+    return {.start_fetcher = [&](ChainManager&) { return &fetcher; }};
 }
 
 /** Has a machine `run(env, start)` again and again, the first times with a death within
@@ -266,16 +271,16 @@ void SyncDespiteDeaths(const Path& dir, uint64_t operations, const OwnHintsOptio
         CAPTURE(round);
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
         const auto run = [&](FaultEnv& env, int start) -> Result<> {
-            BoosterRun booster(env, *log, TheWorld().params, own);
+            BoosterSession booster(env, *log, TheWorld().params,
+                                   {.booster = OneThread(machine), .own = own});
             IBD_RETURN_IF_ERROR(machine.Open(env, false));
             if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
             IBD_RETURN_IF_ERROR(prepare(booster));
             Net net(machine.Chain(), sim::Rng(rng()), true);
             SteppedFetcher fetcher(net);
-            IBD_ASSIGN_OR_RETURN(const auto outcome,
-                                 booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                                             [&] { return &fetcher; }));
-            CHECK(outcome == BoosterRun::Outcome::kBuilt);
+            booster.Attach(machine.Chain(), WithPeers(fetcher));
+            IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Run());
+            CHECK(end == VerdictKind::kDone);
             return {};
         };
         deaths += DieUntilDone(machine, rng, operations, run);

@@ -12,7 +12,7 @@ inline void RequireAccepted(const Result<Verdict>& verdict)
 {
     if (!verdict) FAIL(verdict.Message());
     INFO(verdict->reason);
-    REQUIRE(verdict->kind == VerdictKind::kAccepted);
+    REQUIRE(verdict->kind == VerdictKind::kDone);
 }
 
 /** Any of the first reads of block files brings other bytes than are stored, once. */

@@ -146,23 +146,23 @@ TEST_CASE("Checkpoint: only what was published may go")
     const auto env = MakePosixEnv();
     Checkpoint c = SomeCheckpoint();
     const auto kept = [&](const Uint256& hints_id, const BlockHash& best) {
-        return Must(FindKeptWork(*env, dir.Get(), hints_id, best));
+        return Must(FindFoldStanding(*env, dir.Get(), hints_id, best));
     };
-    REQUIRE(kept(c.hints_id, {}) == KeptWork::kNone);
+    REQUIRE(kept(c.hints_id, {}) == FoldStanding::kNone);
     Must(SaveCheckpoint(*env, dir.Get(), c));
-    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
-    REQUIRE(kept(c.hints_id, c.terminal_hash) == KeptWork::kUnpublished); // blocks are missing
+    REQUIRE(kept(c.hints_id, {}) == FoldStanding::kUnpublished);
+    REQUIRE(kept(c.hints_id, c.terminal_hash) == FoldStanding::kUnpublished); // blocks are missing
     for (uint32_t h = 1; h <= c.terminal_height; ++h) (void)c.folded.Insert(h);
     Must(SaveCheckpoint(*env, dir.Get(), c));
-    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
-    REQUIRE(kept(Uint256(), c.terminal_hash) == KeptWork::kUnpublished); // of other hints
-    REQUIRE(kept(c.hints_id, c.terminal_hash) == KeptWork::kPublished);
+    REQUIRE(kept(c.hints_id, {}) == FoldStanding::kUnpublished);
+    REQUIRE(kept(Uint256(), c.terminal_hash) == FoldStanding::kUnpublished); // of other hints
+    REQUIRE(kept(c.hints_id, c.terminal_hash) == FoldStanding::kPublished);
     c.published = true;
     Must(SaveCheckpoint(*env, dir.Get(), c));
     REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->published);
-    REQUIRE(kept(Uint256(), {}) == KeptWork::kPublished);
+    REQUIRE(kept(Uint256(), {}) == FoldStanding::kPublished);
     std::ofstream(CheckpointPath(dir.Get())) << "damaged";
-    REQUIRE(kept(c.hints_id, {}) == KeptWork::kUnpublished);
+    REQUIRE(kept(c.hints_id, {}) == FoldStanding::kUnpublished);
 }
 
 namespace {

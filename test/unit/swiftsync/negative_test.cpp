@@ -137,7 +137,7 @@ TEST_CASE("Wrong hints: every single-bit flip of a small file without checksums"
             const auto verdict = setup.SyncWith(setup.CleanEnv(), **hints, options);
             // Makers of files that count all outputs disagree on overwritten coinbases, so those
             // bits mean nothing.
-            if (verdict && verdict->kind == VerdictKind::kAccepted) {
+            if (verdict && verdict->kind == VerdictKind::kDone) {
                 REQUIRE(CountingOf(format) == HintsCounting::kAll);
                 setup.RequireRight();
                 setup.Reset();
@@ -201,7 +201,7 @@ TEST_CASE("Hints that do not fit a block are remembered, right ones of the same 
     REQUIRE(blocks_read == 0);
     outputs.pop_back();
     setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
-    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kDone);
     setup.RequireRight();
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("Hints that lead to a wrong whole are suspect, as a block may be at fa
     REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).reason == first.reason);
     outputs[0].unspent = !outputs[0].unspent;
     setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kSpendable);
-    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kDone);
     setup.RequireRight();
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("An output that is spent before its block makes it stops the run, in s
         for (const unsigned threads : {1u, 2u}) {
             const auto verdict = Must(setup.Sync(setup.CleanEnv(), setup.Options(threads)));
             if (!wrong) {
-                REQUIRE(verdict.kind == VerdictKind::kAccepted);
+                REQUIRE(verdict.kind == VerdictKind::kDone);
                 setup.RequireRight();
                 setup.Reset();
                 continue;
@@ -350,7 +350,7 @@ TEST_CASE("Missing blocks and files are named")
     REQUIRE_FALSE(gone.Ok());
     REQUIRE_THAT(gone.Message(), Contains(path.string()) && Contains("height"));
     std::filesystem::rename(path.string() + ".away", path);
-    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kDone);
     setup.RequireRight();
 }
 
@@ -370,11 +370,11 @@ TEST_CASE("A disk that fails at any single operation: an error, and the next run
         CAPTURE(n);
         const auto verdict = setup.Sync(env, options);
         if (verdict) {
-            REQUIRE(verdict->kind == VerdictKind::kAccepted); // more threads, fewer operations
+            REQUIRE(verdict->kind == VerdictKind::kDone); // more threads, fewer operations
         } else {
             REQUIRE_THAT(verdict.Message(), Contains("injected fault"));
             env.SetScript(nullptr);
-            REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+            REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kDone);
         }
         const CoinMap found = ReadChainstate(setup.Chainstate(), setup.Chain().Tip().hash);
         REQUIRE(found == setup.Chain().Coins());
@@ -397,7 +397,7 @@ TEST_CASE("A block file that ends early: height and reason, nothing published")
         REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
         Overwrite(path, whole);
         REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options(threads))).kind ==
-                VerdictKind::kAccepted);
+                VerdictKind::kDone);
         setup.RequireRight();
         setup.Reset();
     }
@@ -411,7 +411,7 @@ TEST_CASE("A run that ends early is found and the run starts over from the block
     env.CutReads([&](const Path& path) {
         return path.filename().string().starts_with("run") && left-- > 0;
     });
-    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kDone);
     REQUIRE(left <= 0);
     setup.RequireRight();
 }
@@ -441,7 +441,7 @@ TEST_CASE("Hints changed in place while in use: an error that names the file, no
         changed_to(other);
         SyncSetup stranger(15, {.blocks = 90}, counting);
         changed_to(Must(ReadWholeFile(setup.CleanEnv(), stranger.HintsPath())));
-        REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(setup.CleanEnv(), setup.Options())).kind == VerdictKind::kDone);
         setup.RequireRight();
     }
 }
@@ -457,7 +457,7 @@ TEST_CASE("Reading hints fails: the disk's error, and the next run is right")
     REQUIRE_THAT(verdict.Message(), Contains("injected fault"));
     REQUIRE_FALSE(std::filesystem::exists(setup.Chainstate()));
     env.SetScript(nullptr);
-    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(env, setup.Options())).kind == VerdictKind::kDone);
     setup.RequireRight();
 }
 
@@ -492,7 +492,7 @@ TEST_CASE("At no moment is more than an interval of bytes folded and not durable
             if (kept) most = std::max(most, folded - kept->totals.bytes);
             return false;
         });
-        REQUIRE(Must(engine.Run()).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(engine.Run()).kind == VerdictKind::kDone);
         setup.RequireRight();
         CAPTURE(threads, all, largest, most, checkpoints);
         REQUIRE(checkpoints > 4);
@@ -515,7 +515,7 @@ TEST_CASE("Bit rot in a run is found and the run starts over from the blocks")
         env.CorruptReads([&](const Path& path) {
             return path.filename().string().starts_with("run") && left-- > 0;
         });
-        REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kDone);
         setup.RequireRight();
     }
     SECTION("always: an error, nothing is published")
@@ -577,7 +577,7 @@ TEST_CASE("A second run in the same directory is refused and leaves the first al
         REQUIRE_THAT(refused.Message(),
                      Contains("-ibdboosterdir") && Contains(options.directory.string()));
     }
-    REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).kind == VerdictKind::kDone);
     setup.RequireRight();
 }
 
@@ -616,7 +616,7 @@ TEST_CASE("More runs than a process may open files")
             const auto verdict = setup.Sync(setup.CleanEnv(), options);
             INFO((verdict ? verdict->reason : verdict.Message()));
             REQUIRE(verdict.Ok());
-            REQUIRE(verdict->kind == VerdictKind::kAccepted);
+            REQUIRE(verdict->kind == VerdictKind::kDone);
             setup.RequireRight();
             setup.Reset();
         }

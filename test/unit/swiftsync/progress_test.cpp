@@ -20,8 +20,7 @@ TEST_CASE("Progress: the last lines tell all that was done, however short it was
             BoosterOptions options = setup.Options(3);
             options.loader = loader;
             options.min_range_bytes = 1 << 10;
-            REQUIRE(Must(setup.Sync(setup.CleanEnv(), options, log)).kind ==
-                    VerdictKind::kAccepted);
+            REQUIRE(Must(setup.Sync(setup.CleanEnv(), options, log)).kind == VerdictKind::kDone);
             REQUIRE_THAT(log.Line("Booster: loading:"),
                          Contains(fmt::format("loading: {} coins in ", coins)) &&
                              Contains(" memory"));
@@ -40,34 +39,34 @@ TEST_CASE("Progress: numbers grow from folding to the end")
     BoosterOptions options = setup.Options(1, 1 << 12); // many runs
     SyncEngine engine(env, setup.Log(), chain.Params(), setup.Chain().Tip(), setup.Blocks(), *hints,
                       options);
-    REQUIRE(engine.Progress().state == BoosterState::kIdle);
-    std::vector<BoosterProgress> seen;
+    REQUIRE(engine.Progress().state == FoldState::kIdle);
+    std::vector<FoldProgress> seen;
     env.SetScript([&](const FaultEnv::Operation& op) {
         if (op.kind == "sync" || op.kind == "rename") seen.push_back(engine.Progress());
         return false;
     });
-    REQUIRE(Must(engine.Run()).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(engine.Run()).kind == VerdictKind::kDone);
     seen.push_back(engine.Progress());
-    for (const auto& [state, what] : {std::pair{BoosterState::kFolding, "folding"},
-                                      std::pair{BoosterState::kLoading, "loading"},
-                                      std::pair{BoosterState::kPublishing, "publishing"}}) {
+    for (const auto& [state, what] :
+         {std::pair{FoldState::kFolding, "folding"}, std::pair{FoldState::kLoading, "loading"},
+          std::pair{FoldState::kPublishing, "publishing"}}) {
         INFO(what);
         REQUIRE(std::any_of(seen.begin(), seen.end(),
-                            [s = state](const BoosterProgress& p) { return p.state == s; }));
+                            [s = state](const FoldProgress& p) { return p.state == s; }));
     }
-    REQUIRE(std::any_of(seen.begin(), seen.end(), [](const BoosterProgress& p) {
-        return p.state == BoosterState::kFolding && p.bytes > 0 && p.disk_bytes > 0 &&
-               p.bytes_per_second > 0 && p.seconds_left;
+    REQUIRE(std::any_of(seen.begin(), seen.end(), [](const FoldProgress& p) {
+        return p.state == FoldState::kFolding && p.bytes > 0 && p.disk_bytes > 0 &&
+               p.bytes_per_second > 0;
     }));
     for (size_t i = 1; i < seen.size(); ++i) {
         REQUIRE(seen[i].state >= seen[i - 1].state);
         for (const auto member :
-             {&BoosterProgress::blocks, &BoosterProgress::outputs, &BoosterProgress::inputs,
-              &BoosterProgress::bytes, &BoosterProgress::coins, &BoosterProgress::coins_loaded}) {
+             {&FoldProgress::blocks, &FoldProgress::outputs, &FoldProgress::inputs,
+              &FoldProgress::bytes, &FoldProgress::coins, &FoldProgress::coins_loaded}) {
             REQUIRE(seen[i].*member >= seen[i - 1].*member);
         }
     }
-    const BoosterProgress& last = seen.back();
+    const FoldProgress& last = seen.back();
     REQUIRE(last.verdict == "accepted");
     REQUIRE(last.blocks == chain.Height());
     REQUIRE(last.coins == chain.Coins().size());

@@ -36,19 +36,19 @@ TEST_CASE("A run is resumed where it was interrupted, and not with other hints o
     reads = 0;
     SECTION("same run: only what is missing is read")
     {
-        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kDone);
         REQUIRE(reads < all_reads * 3 / 4);
     }
     SECTION("another aggregate: from the start")
     {
         options.aggregate = AggregateKind::kMuHash;
-        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kDone);
         REQUIRE(reads >= all_reads * 9 / 10);
     }
     SECTION("another hints file: from the start")
     {
         setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
-        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kDone);
         REQUIRE(reads >= all_reads * 9 / 10);
     }
     SECTION("a damaged checkpoint: from the start")
@@ -57,13 +57,13 @@ TEST_CASE("A run is resumed where it was interrupted, and not with other hints o
         Bytes bytes = Must(ReadWholeFile(setup.CleanEnv(), path));
         bytes[60] ^= 1;
         Overwrite(path, bytes);
-        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kDone);
         REQUIRE(reads >= all_reads * 9 / 10);
     }
     SECTION("a run file is gone: from the start")
     {
         std::filesystem::remove(RunPath(setup.Booster(), kept->runs.front().number));
-        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(resumed, options)).kind == VerdictKind::kDone);
         REQUIRE(reads >= all_reads * 9 / 10);
     }
     setup.RequireRight();
@@ -248,13 +248,13 @@ TEST_CASE("An interrupted run says so and keeps its work")
         if (reads == 40) engine.Interrupt();
         return false;
     });
-    REQUIRE(engine.Progress().state == BoosterState::kIdle);
+    REQUIRE(engine.Progress().state == FoldState::kIdle);
     REQUIRE(Must(engine.Run()).kind == VerdictKind::kInterrupted);
     const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
     REQUIRE(kept);
     REQUIRE(kept->folded.Count() > 0);
     REQUIRE(kept->folded.Count() == engine.Progress().blocks);
     FaultEnv again;
-    REQUIRE(Must(setup.Sync(again, setup.Options())).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(again, setup.Options())).kind == VerdictKind::kDone);
     setup.RequireRight();
 }

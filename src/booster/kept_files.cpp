@@ -1,23 +1,20 @@
-// See leftovers.h.
-#include "booster/leftovers.h"
+// See kept_files.h.
+#include "booster/kept_files.h"
 
 #include "booster/full_mark.h"
 #include "booster/hints_choice.h"
-#include "booster/own_hints.h"
 #include "join/join_state.h"
 #include "swiftsync/checkpoint.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
 #include <algorithm>
-#include <set>
-#include <sstream>
 
 namespace ibd {
 
 namespace {
 
-using Use = Leftover::Use;
+using Use = KeptFile::Use;
 
 /** Files of one kind. */
 struct Kind {
@@ -32,6 +29,11 @@ bool IsNewOf(const std::string& name)
 {
     constexpr std::string_view kNew = ".new";
     return name.ends_with(kNew) && matches(name.substr(0, name.size() - kNew.size()));
+}
+
+bool IsOwnHintsFile(const std::string& name)
+{
+    return name == OwnHintsPath({}) || name == BegunHintsPath({});
 }
 
 bool IsJoinWork(const std::string& name) { return IsJoinFile(name) && !name.ends_with(".new"); }
@@ -94,7 +96,7 @@ const std::vector<Kind>& KindsInHints()
 }
 
 Result<> AddFrom(Env& env, const Path& folder, const std::vector<Kind>& kinds,
-                 std::vector<Leftover>& out)
+                 std::vector<KeptFile>& out)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
     if (!there) return {};
@@ -110,32 +112,11 @@ Result<> AddFrom(Env& env, const Path& folder, const std::vector<Kind>& kinds,
     return {};
 }
 
-/** "coins that were folded (5.6 MB), the checkpoint of a fold (12 kB)". */
-std::string Describe(std::span<const Leftover> leftovers, Use use)
-{
-    std::vector<std::pair<std::string, uint64_t>> sizes;
-    for (const Leftover& left : leftovers) {
-        if (left.use != use) continue;
-        const auto same = std::find_if(sizes.begin(), sizes.end(),
-                                       [&](const auto& s) { return s.first == left.what; });
-        if (same == sizes.end()) {
-            sizes.emplace_back(left.what, left.size);
-        } else {
-            same->second += left.size;
-        }
-    }
-    std::string out;
-    for (const auto& [what, size] : sizes) {
-        out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", what, FormatBytes(size));
-    }
-    return out;
-}
-
 } // namespace
 
-Result<std::vector<Leftover>> FindLeftovers(Env& env, const LeftoverPlaces& places)
+Result<std::vector<KeptFile>> FindKeptFiles(Env& env, const KeptPlaces& places)
 {
-    std::vector<Leftover> out;
+    std::vector<KeptFile> out;
     IBD_RETURN_IF_ERROR(AddFrom(env, places.booster, KindsInBooster(), out));
     IBD_RETURN_IF_ERROR(AddFrom(env, UndoFolder(places.booster), KindsInUndo(), out));
     if (!places.hints.empty()) {
@@ -144,70 +125,33 @@ Result<std::vector<Leftover>> FindLeftovers(Env& env, const LeftoverPlaces& plac
     return out;
 }
 
-uint64_t BytesOf(std::span<const Leftover> leftovers, Leftover::Use use)
+uint64_t BytesOf(std::span<const KeptFile> files, KeptFile::Use use)
 {
     uint64_t bytes = 0;
-    for (const Leftover& left : leftovers) {
-        if (left.use == use) bytes += left.size;
+    for (const KeptFile& file : files) {
+        if (file.use == use) bytes += file.size;
     }
     return bytes;
 }
 
-Result<> TellOfOtherFolders(Env& env, Logger& log, const Path& list, const Path& current,
-                            const Path& usual)
+std::string Describe(std::span<const KeptFile> files, Use use)
 {
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(list));
-    Bytes known;
-    if (there) {
-        IBD_ASSIGN_OR_RETURN(known, ReadWholeFile(env, list));
+    std::vector<std::pair<std::string, uint64_t>> sizes;
+    for (const KeptFile& file : files) {
+        if (file.use != use) continue;
+        const auto same = std::find_if(sizes.begin(), sizes.end(),
+                                       [&](const auto& s) { return s.first == file.what; });
+        if (same == sizes.end()) {
+            sizes.emplace_back(file.what, file.size);
+        } else {
+            same->second += file.size;
+        }
     }
-    std::set<std::string> folders = {usual.string()};
-    std::istringstream lines{std::string(AsChars(known))};
-    for (std::string line; std::getline(lines, line);) folders.insert(line);
-    std::string kept = current == usual ? "" : current.string() + "\n";
-    for (const std::string& folder : folders) {
-        if (folder == current.string() || folder.empty()) continue;
-        IBD_ASSIGN_OR_RETURN(const auto found, FindLeftovers(env, {folder, {}}));
-        const uint64_t bytes = BytesOf(found, Use::kWork);
-        if (bytes == 0) continue;
-        if (folder != usual.string()) kept += folder + "\n";
-        log.Warning("IBD Booster: '{}' has {} of a rebuild that was begun with another "
-                    "-ibdboosterdir: a start with that one goes on with it, and you may remove it "
-                    "while no node runs",
-                    folder, FormatBytes(bytes));
+    std::string out;
+    for (const auto& [what, size] : sizes) {
+        out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", what, FormatBytes(size));
     }
-    if (kept == AsChars(known)) return {};
-    return kept.empty() ? env.Remove(list) : WriteFileAtomically(env, list, AsBytes(kept));
-}
-
-Result<> TendLeftovers(Env& env, Logger& log, const LeftoverPlaces& places)
-{
-    std::unique_ptr<FileLock> lock;
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(places.booster));
-    if (there) {
-        auto locked = LockBooster(env, places.booster);
-        if (!locked) return {}; // another node works there
-        lock = std::move(*locked);
-    }
-    IBD_ASSIGN_OR_RETURN(const std::vector<Leftover> found, FindLeftovers(env, places));
-    const std::string useless = Describe(found, Use::kNobody);
-    if (!useless.empty()) {
-        log.Info("IBD Booster: removing files that a crash left unfinished: {}", useless);
-    }
-    for (const Leftover& left : found) {
-        if (left.use == Use::kNobody) IBD_RETURN_IF_ERROR(env.Remove(left.path));
-    }
-    const std::string work = Describe(found, Use::kWork);
-    if (!work.empty()) {
-        log.Info("IBD Booster: '{}' has, of earlier starts: {}", places.booster.string(), work);
-    }
-    for (const Leftover& left : found) {
-        if (left.use != Use::kFetched) continue;
-        log.Info("IBD Booster: '{}' ({}) is a part of hints that peers were giving: a start with "
-                 "-ibdboosterfile=auto that builds a chainstate goes on with it",
-                 left.path.string(), FormatBytes(left.size));
-    }
-    return {};
+    return out;
 }
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// BoosterRun with a network: it waits for headers, refuses hints that do not fit, goes on after any
-// death, and says what room it needs. And the gate for hints, case by case.
+// BoosterSession with a network: it waits for headers, refuses hints that do not fit, goes on after
+// any death, and says what room it needs. And the gate for hints, case by case.
 #include "booster/headers_watch.h"
 
 #include "sim_net.h"
@@ -37,22 +37,22 @@ HintsInfo HintsAt(uint32_t height, const BlockHash& hash)
 /** A run on an empty directory. */
 struct Start {
     explicit Start(const Path& dir, const Path& hints = TheWorld().dir / "hints")
-        : machine(TheWorld(), dir), booster(env, log, params)
+        : machine(TheWorld(), dir), booster(env, log, params, {.booster = OneThread(machine)})
     {
         Must(machine.Open(env, false));
         Must(GiveHints(booster, hints));
     }
-    Result<BoosterRun::Outcome> Run(BlockFetcher& fetcher)
+    Result<VerdictKind> Run(BlockFetcher& fetcher)
     {
-        return booster.Run(machine.Chain(), machine.Blocks(), OneThread(machine),
-                           [&] { return &fetcher; });
+        booster.Attach(machine.Chain(), WithPeers(fetcher));
+        return booster.Run();
     }
 
     ChainParams params = TheWorld().params;
     Machine machine;
     FaultEnv env;
     KeptLog log;
-    BoosterRun booster;
+    BoosterSession booster;
 };
 
 } // namespace
@@ -61,8 +61,8 @@ TEST_CASE("without a network, hints above the headers are refused")
 {
     const TempDir dir{MemoryFolder()};
     Start start(dir / "node");
-    const auto outcome = start.booster.Run(start.machine.Chain(), start.machine.Blocks(),
-                                           OneThread(start.machine), [] { return nullptr; });
+    start.booster.Attach(start.machine.Chain());
+    const auto outcome = start.booster.Run();
     REQUIRE_FALSE(outcome);
     CHECK_THAT(outcome.Message(), Catch::Contains("above the best header at 0"));
 }
@@ -72,13 +72,13 @@ TEST_CASE("while it waits for headers it says so, and can be stopped")
     const TempDir dir{MemoryFolder()};
     Start start(dir / "node");
     NoPeers fetcher;
-    BoosterState state = BoosterState::kIdle;
+    BoosterState state = BoosterState::kFold;
     int asked = 0;
     fetcher.asked = [&] {
         if (++asked == 2) state = start.booster.Progress()->state;
         if (asked == 3) start.booster.Interrupt();
     };
-    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kInterrupted);
+    CHECK(Must(start.Run(fetcher)) == VerdictKind::kInterrupted);
     CHECK(state == BoosterState::kWaiting);
     CHECK_THAT(start.log.Text(), Catch::Contains("waiting for headers: the best one must be two "
                                                  "weeks above height 200"));
@@ -111,7 +111,7 @@ TEST_CASE("hints that are off the chain are refused when the headers are there")
     Start start(dir / "node", dir / "hints");
     Net net(start.machine.Chain(), sim::Rng(1), true);
     SteppedFetcher fetcher(net);
-    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kSerial);
+    CHECK(Must(start.Run(fetcher)) == VerdictKind::kSerial);
     CHECK_THAT(start.log.Text(), Catch::Contains("the hints are refused, and the sync goes on "
                                                  "without them: hints file") &&
                                      Catch::Contains("but the best header chain has " +
@@ -125,7 +125,7 @@ TEST_CASE("what is still to come is held against the room on the disk")
     start.params.assumed_blockchain_size_gb = 2'300'000'000; // a GB for each block, and more
     Net net(start.machine.Chain(), sim::Rng(1), true);
     SteppedFetcher fetcher(net);
-    CHECK(Must(start.Run(fetcher)) == BoosterRun::Outcome::kBuilt);
+    CHECK(Must(start.Run(fetcher)) == VerdictKind::kDone);
     CHECK_THAT(start.log.Text(),
                Catch::Contains("200 of 200 blocks are to be fetched from peers") &&
                    Catch::Contains("disk space may not suffice"));
@@ -135,7 +135,7 @@ TEST_CASE("stored and missing blocks in any mixture, and a death at any operatio
 {
     const TempDir dir{MemoryFolder()};
     SyncDespiteDeaths(
-        dir.Get(), 3'000, {}, [](BoosterRun& booster) { return GiveHints(booster); },
+        dir.Get(), 3'000, {}, [](BoosterSession& booster) { return GiveHints(booster); },
         [](Machine&) {});
 }
 

@@ -1,0 +1,37 @@
+// FoldRun: folds blocks with hints by a SyncEngine, from the block files, from peers or from the
+// survey of a reindex, and concludes from its verdict. Owned by BoosterSession; the session's
+// thread.
+#pragma once
+
+#include "booster/sync_plan.h"
+
+namespace ibd {
+
+class FoldRun {
+public:
+    FoldRun(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
+
+    /** With the given hints. `full`: full validation, from undo data. `peers`: of missing blocks;
+     *  null: all are stored. */
+    Result<Verdict> RunGiven(const HeaderNode& terminal, bool full, BlockFetcher* peers);
+    /** With its own hints. `first`: the result of their join; may be null. */
+    Result<Verdict> RunOwn(const HeaderNode& terminal, bool full, const Hints& hints,
+                           const FirstPass* first);
+    /** Folds the blocks of a survey with the given hints, as far as possible, for a later run. */
+    Result<> RunSurvey(const HeaderNode& terminal, BlockSurvey& survey);
+    /** Logs the verdict. kDone, kSerial or kInterrupted. */
+    VerdictKind Conclude(const HeaderNode& terminal, const Verdict& verdict);
+
+private:
+    BoosterOptions OptionsFor(bool full, FoldObserver* observer) const;
+    /** Null: no observer. */
+    std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold);
+    Result<Verdict> RunStored(const HeaderNode& terminal, bool full);
+    Result<Verdict> RunFromPeers(const HeaderNode& terminal, bool full, BlockFetcher& peers);
+    void LogRefusal(const HeaderNode& terminal, const Verdict& verdict) const;
+
+    SessionParts& m_parts;
+    const SyncPlan& m_plan;
+};
+
+} // namespace ibd

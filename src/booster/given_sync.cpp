@@ -1,0 +1,171 @@
+// See given_sync.h.
+#include "booster/given_sync.h"
+
+#include "swiftsync/full_validation.h"
+
+namespace ibd {
+
+Result<> GivenSync::Open(const HintsChoice& choice)
+{
+    IBD_ASSIGN_OR_RETURN(ChosenHints chosen, ChooseHints(m_parts.env, m_parts.log, m_parts.params,
+                                                         choice, m_parts.options.assume_valid));
+    m_parts.hints = std::move(chosen.hints);
+    m_parts.watch.ShowHints(m_parts.hints.get());
+    m_waiting = std::move(chosen.waiting);
+    m_named = choice.file.has_value();
+    if (m_parts.hints) LogHints();
+    return {};
+}
+
+void GivenSync::LogHints() const
+{
+    const HintsInfo& info = m_parts.hints->Info();
+    m_parts.log.Info("IBD Booster: hints {}: terminal height {}, {}{} outputs unspent",
+                     info.path.string(), info.terminal_height, info.unspent,
+                     info.outputs ? fmt::format(" of {}", *info.outputs) : std::string());
+}
+
+HintsStanding GivenSync::Judge() const
+{
+    const int64_t now = m_parts.env.UnixTime();
+    const ChainReader reader = m_parts.chain->Read();
+    return JudgeHints(m_parts.hints->Info(), reader.Tree(), m_parts.chain->Options(),
+                      m_parts.Booster().full_validation, now);
+}
+
+Result<> GivenSync::FoldSurvey(BlockSurvey& survey)
+{
+    // Unsuitable hints are refused by Run(), when the index knows the blocks.
+    const HeaderNode* const terminal =
+        JudgeHints(m_parts.hints->Info(), survey.Tree(), m_parts.chain->Options(),
+                   m_parts.Booster().full_validation, m_parts.env.UnixTime())
+            .terminal;
+    if (!terminal) return {};
+    m_parts.trust.Start(terminal->height, true);
+    m_surveyed = true;
+    return m_fold.RunSurvey(*terminal, survey);
+}
+
+Result<VerdictKind> GivenSync::Run()
+{
+    HintsStanding standing = Judge();
+    const bool complete = standing.terminal && m_plan.CountMissing(*standing.terminal) == 0;
+    BlockFetcher* const peers = complete ? nullptr : m_parts.StartFetcher();
+    if (peers && !standing.terminal && standing.may_change) standing = WaitForEnd(*peers);
+    if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
+    if (!standing.terminal) return Refuse(standing, peers != nullptr);
+    if (!complete && !peers && m_plan.CountMissing(*standing.terminal) > 0) {
+        return BadData("the hints end at height {}, up to which {}", standing.terminal->height,
+                       m_plan.DescribeMissing(*standing.terminal));
+    }
+    return RunTo(*standing.terminal, peers);
+}
+
+/** Hints of a folder were not requested by the user, so their refusal is less important. */
+Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_peers)
+{
+    if (!has_peers && m_named) return BadData("{}", standing.refusal);
+    if (m_named) {
+        m_parts.log.Error("IBD Booster: the hints are refused, and the sync goes on without them: "
+                          "{}",
+                          standing.refusal);
+    } else {
+        m_parts.log.Info("IBD Booster: left out: {}", standing.refusal);
+    }
+    m_failed = true;
+    m_failure = standing.refusal;
+    return VerdictKind::kSerial;
+}
+
+Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* peers)
+{
+    m_parts.trust.Start(terminal.height, true);
+    IBD_ASSIGN_OR_RETURN(const bool joins, m_check.MustJoinCoins(terminal));
+    m_plan.Set(m_surveyed ? std::vector{WorkStep::kLoad} : m_plan.GivenSteps(joins), terminal);
+    if (!joins) {
+        IBD_ASSIGN_OR_RETURN(const VerdictKind end,
+                             Fold(terminal, m_parts.Booster().full_validation, peers));
+        if (end == VerdictKind::kDone) IBD_RETURN_IF_ERROR(DiscardBegunJoin(terminal));
+        return end;
+    }
+    if (m_parts.chain->IsPruneMode()) {
+        m_parts.log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
+                          "not: validating serially");
+        return VerdictKind::kSerial;
+    }
+    IBD_ASSIGN_OR_RETURN(const VerdictKind end, CheckAndFold(terminal, peers));
+    if (end != VerdictKind::kInterrupted) IBD_RETURN_IF_ERROR(m_steps.CleanUpAfter(end));
+    return end;
+}
+
+Result<VerdictKind> GivenSync::CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers)
+{
+    IBD_ASSIGN_OR_RETURN(const VerdictKind checked, m_check.Run(terminal, peers, nullptr));
+    return checked == VerdictKind::kDone ? Fold(terminal, false, nullptr) : checked;
+}
+
+Result<VerdictKind> GivenSync::Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers)
+{
+    IBD_ASSIGN_OR_RETURN(const Verdict verdict, m_fold.RunGiven(terminal, full, peers));
+    const VerdictKind end = m_fold.Conclude(terminal, verdict);
+    if (verdict.kind != VerdictKind::kHintsWrong && verdict.kind != VerdictKind::kUnprovable) {
+        return end;
+    }
+    m_wrong = m_failed = true;
+    m_failure = verdict.reason;
+    if (verdict.suspect) {
+        m_parts.suspects.Add({.id = m_parts.hints->Info().id,
+                              .terminal = terminal.hash,
+                              .height = terminal.height,
+                              .why = verdict.reason});
+    }
+    return end;
+}
+
+/** Removes an unfinished join for hints: the chainstate exists, made with given hints. Its pairs
+ *  may serve undo data, and the fold stores its results for that beside it. */
+Result<> GivenSync::DiscardBegunJoin(const HeaderNode& terminal)
+{
+    const HeaderNode* bare = nullptr;
+    if (m_parts.options.own.undo != UndoWanted::kNo) {
+        IBD_ASSIGN_OR_RETURN(bare, FirstWithoutUndo(m_parts.env, m_parts.Blocks(), terminal));
+    }
+    return m_parts.kept.Discard(bare ? KeptWork::kOwnHints
+                                     : KeptWork::kOwnHints | KeptWork::kPairs);
+}
+
+HintsStanding GivenSync::WaitForEnd(BlockFetcher& peers)
+{
+    const HintsInfo& hints = m_parts.hints->Info();
+    m_parts.log.Info("IBD Booster: waiting for headers: the best one must be two weeks above "
+                     "height {}, where the hints end, before blocks are fetched",
+                     hints.terminal_height);
+    const int64_t buried = kAssumeValidBuryTime / m_parts.params.consensus.pow_target_spacing;
+    const uint64_t expected = hints.terminal_height + static_cast<uint64_t>(buried);
+    const BoosterOptions& options = m_parts.Booster();
+    return HeadersWait(m_parts, m_plan)
+        .Wait([&] { return Judge(); }, expected,
+              m_plan.GivenSteps(options.full_validation || options.check_rules), peers,
+              [&](const HeaderNode& best) {
+                  // Peers with a longer chain may come, but the blocks of this chain are known.
+                  if (int64_t{hints.terminal_height} <= best.height) return std::string();
+                  return fmt::format("the best header is at height {}, and the hints end above it, "
+                                     "at height {}: waiting for a peer with a longer chain, or "
+                                     "start without -ibdboosterfile",
+                                     best.height, hints.terminal_height);
+              });
+}
+
+bool GivenSync::DropFailed()
+{
+    if (!m_failed || !m_parts.hints) return false;
+    const HintsInfo& info = m_parts.hints->Info();
+    m_parts.watch.DropHints(
+        {info.id, info.path.string(), static_cast<int32_t>(info.terminal_height), m_failure});
+    m_parts.hints.reset();
+    m_failed = m_wrong = m_surveyed = false;
+    m_parts.trust.Reset();
+    return true;
+}
+
+} // namespace ibd

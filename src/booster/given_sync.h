@@ -1,0 +1,65 @@
+// GivenSync: the booster with hints of the user, of the hints folder or of peers: opens and
+// converts them, waits for their terminal block, folds with them, and drops them if they fail.
+// Owned by BoosterSession; the session's thread.
+#pragma once
+
+#include "booster/fold_run.h"
+#include "booster/headers_wait.h"
+#include "booster/rule_check.h"
+
+namespace ibd {
+
+class GivenSync {
+public:
+    GivenSync(SessionParts& parts, const SyncPlan& plan, FoldRun& fold, JoinSteps& steps,
+              RuleCheck& check)
+        : m_parts(parts), m_plan(plan), m_fold(fold), m_steps(steps), m_check(check)
+    {
+    }
+
+    /** Opens the hints, before anything on disk is changed, so that a wrong file does no harm. */
+    Result<> Open(const HintsChoice& choice);
+    /** Whether they must be converted by Convert() before use. */
+    bool Wait() const { return m_waiting.has_value(); }
+    /** Converts waiting hints to a container, with the stored blocks; no result on interruption. If
+     *  the user named them and they are damaged, of other blocks or of blocks that are not stored,
+     *  that is an error; for hints of a folder it is logged. */
+    Result<> Convert();
+    /** After Run(): they failed a check. */
+    bool WereWrong() const { return m_wrong; }
+    /** After Run(): drops hints that were wrong or refused. False: there are none such. */
+    bool DropFailed();
+    /** Folds the blocks of a survey below their end. Sound blocks are noted in the survey. */
+    Result<> FoldSurvey(BlockSurvey& survey);
+    /** Builds the chainstate. kDone, kSerial or kInterrupted. */
+    Result<VerdictKind> Run();
+
+private:
+    HintsStanding Judge() const;
+    HintsStanding WaitForEnd(BlockFetcher& peers);
+    Result<VerdictKind> Refuse(const HintsStanding& standing, bool has_peers);
+    Result<VerdictKind> RunTo(const HeaderNode& terminal, BlockFetcher* peers);
+    Result<VerdictKind> CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers);
+    Result<VerdictKind> Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers);
+    Result<> DiscardBegunJoin(const HeaderNode& terminal);
+    void LogHints() const;
+    // given_sync_convert.cpp
+    /** The terminal block of waiting hints, if they can be converted. */
+    Result<const HeaderNode*> FindEndOfWaiting() const;
+    Result<> MakeContainer(const HeaderNode& terminal);
+    Result<bool> WriteContainer(const HeaderNode& terminal, const Path& to) const;
+
+    SessionParts& m_parts;
+    const SyncPlan& m_plan;
+    FoldRun& m_fold;
+    JoinSteps& m_steps;
+    RuleCheck& m_check;
+    std::optional<WaitingHints> m_waiting;
+    bool m_named = false;    //!< by the user; else found in a folder
+    bool m_surveyed = false; //!< FoldSurvey() has read the blocks
+    bool m_wrong = false;
+    bool m_failed = false; //!< they were wrong, or are not of this chain
+    std::string m_failure; //!< the reason
+};
+
+} // namespace ibd

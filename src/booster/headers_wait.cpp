@@ -1,0 +1,60 @@
+// See headers_wait.h.
+#include "booster/headers_wait.h"
+
+#include "booster/headers_watch.h"
+
+#include <utility>
+
+namespace ibd {
+
+HintsStanding HeadersWait::Wait(const Judge& judge, uint64_t expected, std::vector<WorkStep> then,
+                                BlockFetcher& peers, const StillWaiting& waits)
+{
+    then.insert(then.begin(), WorkStep::kHeaders);
+    m_plan.SetWaiting(std::move(then), expected);
+    ProgressMeter meter(m_parts.env, m_parts.log,
+                        {.label = "IBD Booster: waiting for headers",
+                         .unit = "headers",
+                         .total = expected,
+                         .to = m_parts.Booster().progress,
+                         .step = WorkStep::kHeaders});
+    HeadersWatch watch(m_parts.env.MonotonicMicros());
+    HintsStanding standing;
+    std::string why; // reason for waiting
+    do {
+        const int32_t height = m_parts.chain->Read().Tree().BestHeader()->height;
+        const size_t count = peers.PeerCount();
+        const HeadersTold told = peers.AskForLastHeaders();
+        std::string detail = count ? fmt::format("{} peers", count) : "no peers";
+        if (told.told > 0) detail = Describe(told);
+        meter.Update(static_cast<uint64_t>(height), detail);
+        m_parts.watch.ShowHeaders(height);
+        standing = judge();
+        if (!standing.may_change || !watch.HaveEnded(height, told, m_parts.env.MonotonicMicros()))
+            continue;
+        const std::string now = WhyStillWaiting(waits);
+        if (now.empty()) {
+            standing.may_change = false;
+            m_parts.log.Info("IBD Booster: the headers end at height {}: {}", height,
+                             Describe(told));
+        } else if (now != std::exchange(why, now)) {
+            m_parts.log.Warning("IBD Booster: {}: {}", Describe(told), now);
+        }
+    } while (standing.may_change && m_parts.watch.Pause());
+    m_parts.watch.ShowHeaders(-1);
+    return standing;
+}
+
+/** The reason for waiting for headers although the peers have no more. */
+std::string HeadersWait::WhyStillWaiting(const StillWaiting& waits) const
+{
+    const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();
+    if (best->chain_work < m_parts.chain->Options().minimum_work) {
+        return fmt::format("the best header, at height {}, has less work than this network's chain "
+                           "must have (-minimumchainwork): waiting for a peer with more",
+                           best->height);
+    }
+    return waits ? waits(*best) : std::string();
+}
+
+} // namespace ibd

@@ -1,0 +1,32 @@
+// HeadersWait: waits until peers have sent the headers that a sync needs, with a line of progress.
+// Owned by its caller; the session's thread.
+#pragma once
+
+#include "booster/hints_gate.h"
+#include "booster/sync_plan.h"
+#include "util/progress.h"
+
+namespace ibd {
+
+class HeadersWait {
+public:
+    /** Whether the headers suffice by now. */
+    using Judge = std::function<HintsStanding()>;
+    /** Why it still waits although no peer has further headers; empty: it does not. */
+    using StillWaiting = std::function<std::string(const HeaderNode& best)>;
+
+    HeadersWait(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
+
+    /** Waits until `judge` gives a standing that will not change, or the node shuts down.
+     *  `expected`: height of the last header; `then`: the steps after it. */
+    HintsStanding Wait(const Judge& judge, uint64_t expected, std::vector<WorkStep> then,
+                       BlockFetcher& peers, const StillWaiting& waits = {});
+
+private:
+    std::string WhyStillWaiting(const StillWaiting& waits) const;
+
+    SessionParts& m_parts;
+    const SyncPlan& m_plan;
+};
+
+} // namespace ibd

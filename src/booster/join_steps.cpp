@@ -1,0 +1,65 @@
+// See join_steps.h.
+#include "booster/join_steps.h"
+
+namespace ibd {
+
+Result<> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
+                               const JoinBesides& besides,
+                               const std::function<Result<>(BlockSupply&)>& work)
+{
+    if (!peers) {
+        FileBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, PlanOrder::OfChain());
+        return work(supply);
+    }
+    const Path place = m_parts.BlocksDir();
+    const uint64_t usual_bytes = m_plan.UsualBlockBytes();
+    const uint64_t all = static_cast<uint64_t>(terminal.height) * usual_bytes;
+    uint64_t rest = 0;
+    for (const RoomNeed& need : OwnHintsRoom(m_parts.Booster(), place, all, besides)) {
+        if (m_parts.env.SameFileSystem(need.place, place)) rest += need.bytes;
+    }
+    m_plan.WarnIfRoomIsShort(terminal, rest);
+    ChainKeeper keeper(*m_parts.chain);
+    PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, *peers);
+    supply.SetUsualBytes(usual_bytes);
+    m_parts.watch.ShowSupply(&supply);
+    Result<> done = work(supply);
+    peers->StopFetching();
+    m_parts.watch.ShowSupply(nullptr);
+    return done;
+}
+
+Result<VerdictKind> JoinSteps::NoRoom(const Verdict& verdict)
+{
+    if (m_parts.IsAsked() || m_parts.Booster().full_validation || m_parts.hints) {
+        return SystemError("{}", verdict.reason);
+    }
+    m_parts.log.Warning("IBD Booster: {}; the begun work is dropped: validating serially",
+                        verdict.reason);
+    IBD_RETURN_IF_ERROR(CleanUp(false));
+    return VerdictKind::kSerial;
+}
+
+VerdictKind JoinSteps::GiveUp(const HeaderNode& terminal, const Verdict& verdict)
+{
+    const bool undecided = verdict.kind == VerdictKind::kUndecided;
+    CHECK(undecided || verdict.kind == VerdictKind::kBlockInvalid);
+    const std::string block = fmt::format("block at height {} is invalid: ", verdict.height);
+    m_parts.log.Error("IBD Booster: {}{}; {}", undecided ? "" : block, verdict.reason,
+                      m_parts.FallbackText());
+    m_parts.watch.ShowRefusal(terminal, verdict.reason);
+    return VerdictKind::kSerial;
+}
+
+Result<> JoinSteps::CleanUp(bool keep_pairs)
+{
+    const unsigned parts = KeptWork::kOwnHints | KeptWork::kMark;
+    return m_parts.kept.Discard(keep_pairs ? parts : parts | KeptWork::kPairs);
+}
+
+Result<> JoinSteps::CleanUpAfter(VerdictKind end)
+{
+    return CleanUp(end == VerdictKind::kDone && m_parts.options.own.undo != UndoWanted::kNo);
+}
+
+} // namespace ibd

@@ -1,0 +1,110 @@
+// KeptWork: the work that unfinished syncs have left on the disk: what it is, how large it is, and
+// its removal. The only place outside a running fold or join that knows their files: it inspects,
+// measures, locks, describes and discards them. Holds no state but the folders; any thread, one at
+// a time for each folder.
+#pragma once
+
+#include "booster/kept_files.h"
+#include "consensus/params.h"
+#include "hints/hints.h"
+#include "join/join_state.h"
+#include "swiftsync/checkpoint.h"
+#include "swiftsync/first_pass.h"
+#include "util/log.h"
+
+namespace ibd {
+
+struct HeaderNode;
+
+class KeptWork {
+public:
+    /** The parts that Discard() removes. */
+    enum Part : unsigned {
+        kFold = 1,       //!< runs and checkpoint
+        kMark = 2,       //!< the height up to which blocks were checked (full_mark.h)
+        kOwnHints = 4,   //!< the node's hints, complete or begun, and their join without its pairs
+        kBegunHints = 8, //!< unfinished hints alone, which cannot be resumed without the pairs
+        kPairs = 16,     //!< the pairs of a join, in UndoFolder()
+    };
+
+    KeptWork(Env& env, Logger& log, const ChainParams& params, KeptPlaces places)
+        : m_env(env), m_log(log), m_params(params), m_places(std::move(places))
+    {
+    }
+
+    const Path& Folder() const { return m_places.booster; }
+    /** Where pairs are kept and undo data is made. */
+    Path PairsFolder() const { return UndoFolder(m_places.booster); }
+
+    // Inspect.
+
+    /** The checkpoint of a fold. Bad data: it is damaged. */
+    Result<std::optional<Checkpoint>> Fold() const;
+    /** See FindFoldStanding(). */
+    Result<FoldStanding> StandingOfFold(const Uint256& hints_id, const BlockHash& best) const;
+    /** The state of a join in PairsFolder(). Bad data: it is damaged. */
+    Result<std::optional<JoinState>> Pairs() const;
+    /** Hints of the node, and what an earlier join of all blocks left for them. */
+    struct OwnWork {
+        BlockHash terminal;
+        std::unique_ptr<Hints> hints;   //!< null: the join is unfinished
+        std::optional<FirstPass> first; //!< with hints: further results of the join, if complete
+        bool pairs = false;             //!< without hints: the join keeps them
+    };
+    /** Nothing: there is nothing usable; damaged hints are removed. */
+    Result<std::optional<OwnWork>> OwnHints() const;
+    /** The further results of the join that made the hints up to `terminal`. */
+    Result<std::optional<FirstPass>> FirstPassOfHints(const BlockHash& terminal) const;
+
+    // Measure.
+
+    Result<std::vector<KeptFile>> Files() const { return FindKeptFiles(m_env, m_places); }
+    /** Bytes of all work that a start can resume. */
+    Result<uint64_t> Size() const;
+    /** Bytes of own hints, their join and its pairs, usable or not; nothing: there are none. */
+    Result<std::optional<uint64_t>> SizeOfOwnHints() const;
+
+    // Lock.
+
+    /** Against other nodes; the folder exists. An error: another node works there. */
+    Result<std::unique_ptr<FileLock>> Lock() const { return LockBooster(m_env, Folder()); }
+    Result<std::unique_ptr<FileLock>> LockPairs() const
+    {
+        return LockBooster(m_env, PairsFolder());
+    }
+    Result<bool> IsThere() const { return m_env.IsThere(Folder()); }
+
+    // Describe.
+
+    /** Logs the contents of folders that earlier starts used with another -ibdboosterdir. `list`:
+     *  the file that lists them, updated here; `usual`: the folder without the option. */
+    Result<> DescribeOthers(const Path& list, const Path& usual) const;
+
+    // Discard.
+
+    /** Removes these parts (a sum of Part); the hints must not be open. */
+    Result<> Discard(unsigned parts) const;
+    /** Call at start, before anything is written: removes files that were being written when the
+     *  node died, and logs the size of the others, unless another node works there. */
+    Result<> Tend() const;
+    /** Before a join up to `terminal`: removes hints, and a join that it cannot resume: one without
+     *  pairs if it keeps them, and the reverse. */
+    Result<> MakeWayForJoin(const HeaderNode& terminal, bool pairs) const;
+    /** Notes that hints failed on the branch of their terminal block; see RememberBadHints(). */
+    Result<> RememberBad(const Uint256& hints_id, const BlockHash& terminal,
+                         std::string_view why) const;
+    /** Keeps the results of the join in PairsFolder() where FirstPassOfHints() finds them after the
+     *  pairs are removed. */
+    Result<> KeepFirstPass() const;
+
+private:
+    Result<> DiscardOwnHints() const;
+    Result<> DiscardPairs() const;
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    const KeptPlaces m_places;
+};
+
+} // namespace ibd

@@ -1,0 +1,78 @@
+// SessionParts: the objects, options and state that all parts of a BoosterSession share, held once.
+// Owned by BoosterSession. Members are used on the session's thread, unless they say otherwise.
+#pragma once
+
+#include "booster/hints_choice.h"
+#include "booster/kept_work.h"
+#include "booster/own_hints.h"
+#include "booster/session_watch.h"
+#include "booster/suspect_hints.h"
+#include "booster/trust_log.h"
+#include "booster/undo_run.h"
+
+namespace ibd {
+
+struct SessionOptions {
+    BoosterOptions booster = {}; //!< with chainstate and progress
+    OwnHintsOptions own = {};    //!< for hints of its own, if none are given
+    HintsChoice hints = {};
+    BlockHash assume_valid = {}; //!< of hints in a folder, those that end there are preferred
+    Path net_dir = {};           //!< the network's data directory
+    int32_t stop_at = 0;         //!< -stopatheight; 0: never
+};
+
+/** What the session needs of the node; each may be empty. */
+struct SessionHooks {
+    /** Called before work that may take hours; possibly several times. */
+    std::function<void()> started = {};
+    std::function<void(const std::string& status)> set_status = {};
+    /** Starts the network if it is not running; null: the user has disabled it. */
+    std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
+    /** Fetches hints from peers; no path: there are none. */
+    std::function<Result<std::optional<Path>>(ChainManager& chain)> fetch_hints = {};
+    /** A run has ended; others may follow if it was kSerial. */
+    std::function<void(VerdictKind end)> ended = {};
+    /** Called with the hints that it made, once they are proven right and before they are removed.
+     */
+    std::function<void(const Hints& hints, const BlockHash& terminal)> own_hints_proven = {};
+};
+
+struct SessionParts {
+    SessionParts(Env& e, Logger& l, const ChainParams& p, SessionOptions o);
+
+    Env& env;
+    Logger& log;
+    const ChainParams& params;
+    const SessionOptions options;
+    SessionHooks hooks;
+    ChainManager* chain = nullptr; //!< set by BoosterSession::Attach()
+    const KeptWork kept;
+    OwnHints maker;
+    UndoRun undo;       //!< makes undo data
+    UndoRun validation; //!< full validation from blocks alone
+    SuspectHints suspects;
+    TrustLog trust;
+    SessionWatch watch;           //!< any thread
+    std::unique_ptr<Hints> hints; //!< given
+    bool discards = false;        //!< blocks are folded but not stored (-prune)
+
+    const BoosterOptions& Booster() const { return options.booster; }
+    const BlockStore& Blocks() const { return chain->Blocks(); }
+    Path BlocksDir() const { return Blocks().BlockPath(0).parent_path(); }
+    BlockFetcher* StartFetcher() const
+    {
+        return hooks.start_fetcher ? hooks.start_fetcher(*chain) : nullptr;
+    }
+    /** Work that may take hours begins. */
+    void Begin(const char* status = "Building the chainstate with the IBD Booster…") const;
+    bool IsAsked() const { return options.own.mode == OwnHintsOptions::Mode::kAsked; }
+    /** Undo data is made after the node has begun to serve calls. */
+    bool MakesUndoLater() const
+    {
+        return options.own.undo != UndoWanted::kNo && !options.own.undo_first;
+    }
+    /** The consequence of a failure, for the log. */
+    const char* FallbackText() const;
+};
+
+} // namespace ibd

@@ -1,0 +1,189 @@
+// See sync_plan.h.
+#include "booster/sync_plan.h"
+
+#include "util/strings.h"
+#include "validation/pruning.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+constexpr auto kNoneFolded = [](int32_t) { return false; };
+
+/** The bytes of `part` of `whole` headers. `whole` is an estimate, and may be too low. */
+uint64_t PartOf(uint64_t bytes, uint64_t part, uint64_t whole)
+{
+    return static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(part) /
+                                 static_cast<double>(std::max<uint64_t>({part, whole, 1})));
+}
+
+bool Has(const std::vector<WorkStep>& steps, WorkStep step)
+{
+    return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+} // namespace
+
+SyncPlan::BlockBytes SyncPlan::BytesUpTo(const HeaderNode& terminal) const
+{
+    const BlockPlan plan(terminal, kNoneFolded);
+    return {plan.EstimatedBytes(), plan.Missing().size() * UsualBlockBytes()};
+}
+
+SyncPlan::BlockBytes SyncPlan::AssumedBytes() const
+{
+    const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();
+    const uint64_t stored = BlockPlan(*best, kNoneFolded).EstimatedBytes();
+    return {stored, AllBytes() - std::min(AllBytes(), stored)};
+}
+
+uint64_t SyncPlan::UsualBlockBytes() const
+{
+    const int32_t height = m_parts.chain->Read().Tree().BestHeader()->height;
+    return AllBytes() / static_cast<uint64_t>(std::max(height, 1));
+}
+
+size_t SyncPlan::CountMissing(const HeaderNode& terminal) const
+{
+    const ChainReader reader = m_parts.chain->Read();
+    size_t missing = 0;
+    for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+        missing += !node->HasData();
+    }
+    return missing;
+}
+
+std::string SyncPlan::DescribeMissing(const HeaderNode& terminal) const
+{
+    const HeaderNode* first = nullptr;
+    {
+        const ChainReader reader = m_parts.chain->Read();
+        for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+            if (!node->HasData()) first = node;
+        }
+    }
+    CHECK(first);
+    return fmt::format("{} blocks are missing, and there is no network (-connect=0). The first is "
+                       "{}. Start with a network, or put a sound copy of the block files in their "
+                       "place and start again",
+                       CountMissing(terminal), m_parts.chain->DescribeMissing(*first));
+}
+
+bool SyncPlan::HasRoom(const BlockBytes& bytes, const JoinBesides& besides) const
+{
+    const Path place = m_parts.BlocksDir();
+    std::vector<RoomNeed> needs =
+        OwnHintsRoom(m_parts.Booster(), place, bytes.stored + bytes.missing, besides);
+    needs.push_back({place, bytes.missing});
+    return !FindShortage(m_parts.env, needs);
+}
+
+void SyncPlan::WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) const
+{
+    const uint64_t missing = CountMissing(terminal);
+    const uint64_t bytes = missing * UsualBlockBytes();
+    const uint64_t stored =
+        m_parts.chain->IsPruneMode() ? std::min<uint64_t>(missing, kMinBlocksToKeep) : missing;
+    const uint64_t blocks = stored * UsualBlockBytes();
+    const Path place = m_parts.BlocksDir();
+    m_parts.log.Info("IBD Booster: {} of {} blocks are to be fetched from peers, about {}", missing,
+                     terminal.height, FormatBytes(bytes));
+    const auto free = m_parts.env.SpaceAvailable(place);
+    if (!free || *free >= blocks + rest) return;
+    m_parts.log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and what is "
+                        "still to come takes about {}, {} of it blocks",
+                        place.string(), FormatBytes(*free), FormatBytes(blocks + rest),
+                        FormatBytes(blocks));
+}
+
+std::vector<WorkStep> SyncPlan::GivenSteps(bool joins) const
+{
+    if (joins) {
+        return {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo, WorkStep::kFold,
+                WorkStep::kLoad};
+    }
+    return {WorkStep::kFold, WorkStep::kLoad};
+}
+
+std::vector<WorkStep> SyncPlan::OwnSteps(bool values, bool joins) const
+{
+    std::vector<WorkStep> steps = {WorkStep::kReadBlocks, WorkStep::kJoin};
+    if (values) steps.push_back(WorkStep::kCheckRules);
+    steps.push_back(joins ? WorkStep::kWriteUndo : WorkStep::kFold);
+    steps.push_back(WorkStep::kLoad);
+    return steps;
+}
+
+WorkAmounts SyncPlan::BaseAmounts() const
+{
+    return {.coins = m_parts.hints ? m_parts.hints->Info().unspent : 0,
+            .threads = m_parts.Booster().threads,
+            .scripts = m_parts.Booster().full_validation};
+}
+
+void SyncPlan::Set(std::vector<WorkStep> steps, const HeaderNode& terminal) const
+{
+    const BlockBytes below = BytesUpTo(terminal);
+    const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();
+    const BlockPlan above(*best, [&](int32_t height) { return height <= terminal.height; });
+    const HeaderNode* node = &terminal;
+    while (node->prev && node->HasUndo()) node = node->prev;
+    WorkAmounts amounts = BaseAmounts();
+    amounts.bytes = below.stored + below.missing;
+    amounts.missing = below.missing;
+    amounts.above = above.BytesToFold();
+    amounts.lacks_undo = node->prev != nullptr;
+    Set(std::move(steps), amounts);
+}
+
+void SyncPlan::Set(std::vector<WorkStep> steps, const BlockSurvey& survey,
+                   const HeaderNode& terminal) const
+{
+    WorkAmounts amounts = BaseAmounts();
+    amounts.indexes = true;
+    for (const SurveyedBlock& block : survey.Blocks()) {
+        const bool is_above = block.node && block.node->height > terminal.height;
+        (is_above ? amounts.above : amounts.bytes) += block.frame_size;
+    }
+    Set(std::move(steps), amounts);
+}
+
+void SyncPlan::SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const
+{
+    OverallProgress* const overall = m_parts.Booster().progress.overall;
+    if (!overall) return;
+    overall->Plan({SurveyStep(bytes)});
+    overall->Update(WorkStep::kIndex, 0, 1, 0);
+    WorkAmounts amounts = BaseAmounts();
+    amounts.coins = 0;
+    amounts.bytes = bytes;
+    amounts.indexes = true;
+    Set(std::move(steps), amounts);
+}
+
+void SyncPlan::SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const
+{
+    const auto best = static_cast<uint64_t>(m_parts.chain->Read().Tree().BestHeader()->height);
+    WorkAmounts amounts = BaseAmounts();
+    amounts.coins = 0;
+    amounts.bytes = AllBytes();
+    amounts.missing = AllBytes() - PartOf(AllBytes(), best, headers);
+    amounts.headers = headers - std::min(headers, best);
+    Set(std::move(steps), amounts);
+}
+
+void SyncPlan::Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const
+{
+    OverallProgress* const overall = m_parts.Booster().progress.overall;
+    if (!overall) return;
+    const bool undo = m_parts.options.own.undo_first && amounts.lacks_undo;
+    if (undo && !Has(steps, WorkStep::kWriteUndo)) {
+        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
+    }
+    if (amounts.above >= kLeastToConnect) steps.push_back(WorkStep::kConnect);
+    overall->Plan(PlanOf(steps, amounts));
+}
+
+} // namespace ibd

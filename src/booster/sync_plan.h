@@ -1,0 +1,62 @@
+// SyncPlan: how much a sync has to do and what room it takes: blocks stored and missing, space on
+// the disks, and the steps of the overall progress with their amounts (work_plan.h). Owned by
+// BoosterSession; the session's thread.
+#pragma once
+
+#include "booster/session_parts.h"
+#include "booster/work_plan.h"
+#include "validation/block_survey.h"
+
+namespace ibd {
+
+class SyncPlan {
+public:
+    explicit SyncPlan(const SessionParts& parts) : m_parts(parts) {}
+
+    /** Bytes of stored or missing blocks. */
+    struct BlockBytes {
+        uint64_t stored = 0;
+        uint64_t missing = 0;
+    };
+    BlockBytes BytesUpTo(const HeaderNode& terminal) const;
+    /** All blocks of the network, by its parameters: of these, the stored ones. */
+    BlockBytes AssumedBytes() const;
+    /** Based on the assumed size of the whole chain in the network's parameters. */
+    uint64_t UsualBlockBytes() const;
+    /** Number of blocks 1 to `terminal` that are not stored. */
+    size_t CountMissing(const HeaderNode& terminal) const;
+    /** Without peers: the number of these blocks, the first one, and the remedy. */
+    std::string DescribeMissing(const HeaderNode& terminal) const;
+
+    /** Whether a sync with its own hints has room. */
+    bool HasRoom(const BlockBytes& bytes, const JoinBesides& besides) const;
+    /** Only warns: blocks may be smaller than assumed, and the user may make room meanwhile.
+     *  `rest`: bytes to be written besides the blocks. */
+    void WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) const;
+
+    /** Steps with given hints; `joins`: coins are joined first, to check rules. */
+    std::vector<WorkStep> GivenSteps(bool joins) const;
+    /** Steps with its own hints. `values`: the join for hints checks the rules; `joins`: they are
+     *  checked while blocks are read again for undo data, and folded at the same time. */
+    std::vector<WorkStep> OwnSteps(bool values, bool joins) const;
+
+    /** Sets the steps that BoosterOptions::progress shows from now on, up to `terminal`. Adds steps
+     *  for undo data and for connecting later blocks, if needed. */
+    void Set(std::vector<WorkStep> steps, const HeaderNode& terminal) const;
+    /** The same before there is an index. */
+    void Set(std::vector<WorkStep> steps, const BlockSurvey& survey,
+             const HeaderNode& terminal) const;
+    /** The same before a survey of block files of so many bytes, for the steps after it. */
+    void SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const;
+    /** The same while it waits for `headers`, by the network's parameters. */
+    void SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const;
+
+private:
+    void Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const;
+    WorkAmounts BaseAmounts() const;
+    uint64_t AllBytes() const { return m_parts.params.assumed_blockchain_size_gb * 1'000'000'000; }
+
+    const SessionParts& m_parts;
+};
+
+} // namespace ibd

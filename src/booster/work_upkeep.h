@@ -1,0 +1,44 @@
+// WorkUpkeep: what a start does with the work that earlier starts have left (kept_work.h): goes on
+// with it, removes it, or says in a line how much it is and which options go on with it. Owned by
+// BoosterSession; the session's thread. A failure here does not stop a start, unless said.
+#pragma once
+
+#include "booster/session_parts.h"
+
+namespace ibd {
+
+class WorkUpkeep {
+public:
+    explicit WorkUpkeep(const SessionParts& parts) : m_parts(parts) {}
+
+    /** Once there is a chain: logs what there is, and removes what was being written, and what no
+     *  start can resume. `rebuilds`: the chainstate is removed in any case. */
+    void AtStart(bool rebuilds, bool given);
+    /** There is a chainstate, and no other one is requested: removes the files of a run that was
+     *  killed after its last step. An unpublished run was started deliberately, over this
+     *  chainstate, and stays. `may_run`: by the options. Errors stop the start. */
+    Result<> BesideChainstate(bool may_run);
+    /** Logs the remaining work: of hints that are not given, or with a damaged checkpoint. */
+    void DescribeRest(bool undo_needed);
+    /** Removes the data that a join has kept for undo data which is not wanted, or exists. */
+    void DiscardPairs();
+
+private:
+    void WarnOnly(const Result<>& done) const;
+    Result<> DropBegun(const char* why, bool all);
+    Result<> CleanUpWithBooster();
+    Result<bool> CleanUpGivenHints();
+    Result<> CleanUpOwnHints(bool may_run);
+    Result<> CleanUpPublished();
+    Result<> DescribeBegun(bool has_pairs, bool may_run);
+    Result<> DescribeUnused(bool undo_needed);
+    Result<> DiscardUnwantedPairs();
+    Result<BlockHash> BestBlock() const;
+    bool WantsUndo() const { return m_parts.options.own.undo != UndoWanted::kNo; }
+    std::string FolderName() const { return m_parts.kept.Folder().string(); }
+
+    const SessionParts& m_parts;
+    bool m_described = false; //!< the log has described the work kept in the booster's folder
+};
+
+} // namespace ibd

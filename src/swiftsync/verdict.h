@@ -1,0 +1,34 @@
+// Verdict: the end of a fold, a join, or a whole session of the booster. A value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ibd {
+
+enum class VerdictKind {
+    kDone,         //!< all is done: the chainstate is complete, or the hints or undo data are made
+    kHintsWrong,   //!< a check failed; the chainstate is unchanged: validate serially
+    kUnprovable,   //!< on a chain that repeats coinbases no hints prove anything: validate serially
+    kBlockInvalid, //!< a block with the right hash broke a rule; validate serially
+    kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
+    /** Of a join: an outpoint is made or spent more than once, or is missing. There was no room to
+     *  find the block, or to find whether only coinbases are repeated, which is allowed. */
+    kUndecided,
+    kNoRoom,      //!< too little disk space to go on; finished work is kept
+    kFolded,      //!< BoosterOptions::fold_only: all blocks are folded
+    kIncomplete,  //!< blocks are missing, or not all could be folded; finished work is kept
+    kSerial,      //!< of a session: not wanted, or given up as logged: validate serially
+    kInterrupted, //!< stopped on request; finished work is kept for the next start
+};
+
+struct Verdict {
+    VerdictKind kind = VerdictKind::kInterrupted;
+    std::string reason = {}; //!< the exact failed check, for the log
+    int32_t height = -1;     //!< of the invalid block, or the terminal height
+    uint64_t coins = 0;      //!< of a fold: in the new chainstate
+    /** With kHintsWrong: the cause may also be an invalid block up to the terminal one. */
+    bool suspect = false;
+};
+
+} // namespace ibd
