@@ -22,6 +22,7 @@ LEFT_OUT = {
     "contrib/dashboard/dashboard.py": "serves pages until it is stopped; test_dashboard runs it",
     "contrib/quickstart.sh": "installs packages and builds; test_stopping runs it, without both",
     "depends/install.sh": "installs packages; test/run.sh runs it",
+    "test/container.sh": "needs an engine for containers, and builds the package in one",
     "test/nightly.sh": "takes hours",
     "test/package.sh": "builds packages for a quarter of an hour",
     "test/run.sh": "runs this test",
