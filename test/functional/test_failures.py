@@ -89,6 +89,29 @@ class Permissions(FunctionalTest):
             os.chmod(path, 0o755 if path.is_dir() else 0o644)
         node.start(prefix=user).stop()
 
+    def owned(self, user):
+        """A node with some blocks whose files are the user's."""
+        node = self.node().start()
+        for block in Chain().grow(3).blocks:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        node.stop()
+        if user:
+            for path in [node.datadir, *node.datadir.rglob("*")]:
+                os.chown(path, 65534, 65534)
+        return node
+
+    def test_unreadable_peers(self):
+        """As Bitcoin Core: the file counts as absent, and is replaced."""
+        user = self.as_user()
+        node = self.owned(user)
+        peers = node.net_dir / "peers.dat"
+        self.assertTrue(peers.exists())
+        os.chmod(peers, 0)
+        node.start(prefix=user).stop()
+        self.assertIn("Creating peers.dat because the file was not found (", node.log_text)
+        self.assertGreater(peers.stat().st_size, 0)
+        self.assertTrue(peers.stat().st_mode & 0o400)
+
     def test_directory_is_a_file(self):
         node = self.node()
         node.datadir.rmdir()

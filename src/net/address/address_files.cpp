@@ -68,6 +68,15 @@ Result<Bytes> ReadBounded(Env& env, const Path& path)
     return ReadWholeFile(env, path);
 }
 
+/** A file without permission counts as absent, as in Bitcoin Core. Any other kind of file is
+ * opened, so that the error names it. */
+bool CanBeOpened(Env& env, const Path& path)
+{
+    const auto kind = env.KindOf(path);
+    if (!kind || *kind == FileKind::kNothing || *kind == FileKind::kDeadLink) return false;
+    return *kind != FileKind::kRegular || env.OpenRead(path).Ok();
+}
+
 } // namespace
 
 void WriteDiskAddress(Writer& writer, const PeerAddress& address)
@@ -111,8 +120,7 @@ Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
         return std::make_unique<AddrMan>(options.groups, NewSeed(files.env), files.logger,
                                          options.check_ratio, options.fixed_key);
     };
-    IBD_ASSIGN_OR_RETURN(const bool there, files.env.IsThere(path));
-    if (!there) {
+    if (!CanBeOpened(files.env, path)) {
         files.logger.Info("Creating peers.dat because the file was not found (\"{}\")",
                           path.string());
     } else {
@@ -142,7 +150,8 @@ Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
                              path.string());
     }
     auto fresh = make();
-    IBD_RETURN_IF_ERROR(SavePeers(files, *fresh));
+    const Result<> saved = SavePeers(files, *fresh); // tried again while the node runs
+    if (!saved) files.logger.Error("{}", saved.Message());
     return fresh;
 }
 

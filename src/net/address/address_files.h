@@ -34,8 +34,9 @@ struct AddrManOptions {
     bool fixed_key = false;
 };
 
-/** The address manager from peers.dat; a new one, which is written, if there is no file, or if the
- *  file has a later format and is renamed to peers.dat.bak. Errors are Core's sentence. */
+/** The address manager from peers.dat; a new one, which is written, if there is no file, if the
+ * file may not be read (as in Core), or if it has a later format and is renamed to peers.dat.bak. A
+ *  failed write is logged only. Errors are Core's sentence. */
 Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
                                            const AddrManOptions& options);
 Result<> SavePeers(const AddressFileContext& files, const AddrMan& addresses);
