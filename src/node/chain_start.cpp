@@ -35,7 +35,7 @@ Result<> ChainStart::Load()
 {
     m_asks_for_reindex = false;
     // Check before any file is removed.
-    if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir.Blocks()));
+    if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir));
     if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(RemoveSnapshot(m_env, m_log, m_dir));
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());

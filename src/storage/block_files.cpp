@@ -46,7 +46,23 @@ Result<> CheckWritable(Env& env, const Path& path)
                        path.string(), NameOf(kind));
 }
 
+/** Checks the permission to write a file, if it exists. Changes nothing. */
+Result<> CheckOpensForWriting(Env& env, const Path& path)
+{
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
+    if (kind != FileKind::kRegular) return {};
+    const auto file = env.OpenWrite(path, false);
+    return file ? Result<>() : Result<>(file.GetError());
+}
+
 } // namespace
+
+Result<> CheckCreates(Env& env, const Path& absent)
+{
+    const auto file = env.OpenWrite(absent, false);
+    if (!file) return file.GetError();
+    return env.Remove(absent);
+}
 
 std::string BlockFileName(std::string_view prefix, int32_t number)
 {
@@ -106,6 +122,17 @@ Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last)
         IBD_RETURN_IF_ERROR(CheckWritable(env, blocks_dir / BlockFileName(kUndo, number)));
     }
     return {};
+}
+
+Result<> CheckWriteAccess(Env& env, const Path& blocks_dir, int32_t last)
+{
+    IBD_RETURN_IF_ERROR(CheckOpensForWriting(env, blocks_dir / BlockFileName(kBlocks, last)));
+    for (int32_t number = 0; number <= last; ++number) {
+        IBD_RETURN_IF_ERROR(CheckOpensForWriting(env, blocks_dir / BlockFileName(kUndo, number)));
+    }
+    const Path next = blocks_dir / BlockFileName(kBlocks, last + 1);
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(next));
+    return kind == FileKind::kNothing ? CheckCreates(env, next) : Result<>();
 }
 
 Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)

@@ -32,6 +32,13 @@ Result<> CheckReadable(Env& env, const Path& blocks_dir, std::span<const int32_t
  *  one, and of all rev files up to that. The error names the obstacle. */
 Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last);
 
+/** Checks that a file of this name, which does not exist, can be made and removed. */
+Result<> CheckCreates(Env& env, const Path& absent);
+
+/** Checks permissions: to write blk file `last` and the rev files up to it, and to make the next
+ * blk file. The error names the obstacle. */
+Result<> CheckWriteAccess(Env& env, const Path& blocks_dir, int32_t last);
+
 /** Prepares a -reindex of a pruned directory: deletes undo files, and the blk files after the first
  *  missing one, whose blocks cannot connect. */
 Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir);

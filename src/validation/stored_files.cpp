@@ -10,6 +10,8 @@ namespace {
 
 /** Core's name for the file that makes a folder the chainstate of a snapshot. */
 constexpr const char* kBaseBlockHash = "base_blockhash";
+/** LevelDB removes files of such a name when it opens or destroys a database. */
+constexpr const char* kTemporaryDbFile = "000000.dbtmp";
 
 Path SnapshotFolder(const DataDir& dir) { return dir.Net() / "chainstate_snapshot"; }
 
@@ -60,18 +62,40 @@ Result<BlockFilesFound> FindFiles(Env& env, Logger& log, const Path& blocks_dir)
     return found;
 }
 
+/** Checks the permission to make and remove files in a database's folder, if there is one. After a
+ *  kill LevelDB removes the file. */
+Result<> CheckDbFolder(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    return there ? CheckCreates(env, folder / kTemporaryDbFile) : Result<>();
+}
+
+/** Checks the permission to write what -reindex makes anew. */
+Result<> CheckMayRebuild(Env& env, const DataDir& dir, int32_t last)
+{
+    IBD_RETURN_IF_ERROR(CheckDbFolder(env, dir.Chainstate()));
+    IBD_RETURN_IF_ERROR(CheckDbFolder(env, dir.BlockIndex()));
+    return CheckWriteAccess(env, dir.Blocks(), last);
+}
+
 } // namespace
 
-Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir)
+Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir)
 {
+    const Path& blocks_dir = dir.Blocks();
     IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindFiles(env, log, blocks_dir));
     const int32_t last = found.blocks.empty() ? 0 : found.blocks.back();
     IBD_RETURN_IF_ERROR(CheckNamesAhead(env, blocks_dir, last));
-    const Result<> readable = CheckReadable(env, blocks_dir, found.blocks);
-    if (readable) return {};
-    return SystemError("{}. Nothing was removed: make the file readable, or move it away to do "
-                       "without its blocks, then restart with -reindex",
-                       readable.Message());
+    if (const Result<> readable = CheckReadable(env, blocks_dir, found.blocks); !readable) {
+        return SystemError("{}. Nothing was removed: make the file readable, or move it away to do "
+                           "without its blocks, then restart with -reindex",
+                           readable.Message());
+    }
+    const Result<> writable = CheckMayRebuild(env, dir, last);
+    if (writable) return {};
+    return SystemError("{}. Nothing was removed: permit the node to write there, then restart with "
+                       "-reindex",
+                       writable.Message());
 }
 
 Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,

@@ -7,9 +7,9 @@
 
 namespace ibd {
 
-/** Before -reindex removes anything: what it will read can be opened; what only looks like a block
- *  file is named in the log. */
-Result<> LookBeforeReindex(Env& env, Logger& log, const Path& blocks_dir);
+/** Before -reindex removes anything: what it will read and write can be opened, and what it will
+ *  remove can be removed; what only looks like a block file is named in the log. */
+Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir);
 
 /** An error if block files lack what the index says is in them. Undo files are only warned of: they
  *  are needed for a reorganisation alone. */

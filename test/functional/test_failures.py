@@ -100,6 +100,28 @@ class Permissions(FunctionalTest):
                 os.chown(path, 65534, 65534)
         return node
 
+    def test_what_reindex_may_not_write(self):
+        """It is found before index and chainstate are removed."""
+        user = self.as_user()
+        node = self.owned(user)
+        blocks = node.blocks_dir
+        for path in (blocks / "rev00000.dat", blocks / "blk00000.dat", blocks,
+                     node.net_dir / "chainstate", blocks / "index"):
+            with self.subTest(path.name):
+                mode = path.stat().st_mode
+                before = [tree_digest(node.net_dir / "chainstate"), tree_digest(blocks)]
+                os.chmod(path, mode & ~0o222)
+                error = self.assert_refused(node, "-reindex", prefix=user)
+                self.assertIn(str(path), error)
+                self.assertIn("Nothing was removed", error)
+                self.assertEqual(before, [tree_digest(node.net_dir / "chainstate"),
+                                          tree_digest(blocks)])
+                os.chmod(path, mode)
+        node.start(prefix=user)
+        self.assertEqual(node.rpc("getblockcount"), 3)
+        node.stop()
+        node.start("-reindex", prefix=user).wait_for_height(3).stop()
+
     def test_unreadable_peers(self):
         """As Bitcoin Core: the file counts as absent, and is replaced."""
         user = self.as_user()
