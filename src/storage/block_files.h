@@ -36,7 +36,7 @@ Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last);
 Result<> CheckCreates(Env& env, const Path& absent);
 
 /** Checks permissions: to write blk file `last` and the rev files up to it, and to make the next
- * blk file. The error names the obstacle. */
+ *  blk file. The error names the obstacle. */
 Result<> CheckWriteAccess(Env& env, const Path& blocks_dir, int32_t last);
 
 /** Prepares a -reindex of a pruned directory: deletes undo files, and the blk files after the first

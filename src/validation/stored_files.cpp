@@ -4,12 +4,18 @@
 #include "storage/block_files.h"
 #include "storage/kv_store.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {
 
 /** Core's name for the file that makes a folder the chainstate of a snapshot. */
 constexpr const char* kBaseBlockHash = "base_blockhash";
+constexpr const char* kCouldNotRemove = "Couldn't remove snapshot chainstate.";
 /** LevelDB removes files of such a name when it opens or destroys a database. */
 constexpr const char* kTemporaryDbFile = "000000.dbtmp";
 
@@ -62,6 +68,22 @@ Result<BlockFilesFound> FindFiles(Env& env, Logger& log, const Path& blocks_dir)
     return found;
 }
 
+/** Whether a file of this name in a database's folder is LevelDB's. */
+bool IsDbFileName(std::string_view name)
+{
+    constexpr std::string_view kWhole[] = {"CURRENT", "LOCK", "LOG", "LOG.old"};
+    constexpr std::string_view kManifest = "MANIFEST-";
+    constexpr std::string_view kSuffixes[] = {".log", ".ldb", ".sst", ".dbtmp"};
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    };
+    if (std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole)) return true;
+    if (name.starts_with(kManifest)) return is_number(name.substr(kManifest.size()));
+    return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
+        return name.ends_with(suffix) && is_number(name.substr(0, name.size() - suffix.size()));
+    });
+}
+
 /** Checks the permission to make and remove files in a database's folder, if there is one. After a
  *  kill LevelDB removes the file. */
 Result<> CheckDbFolder(Env& env, const Path& folder)
@@ -76,6 +98,33 @@ Result<> CheckMayRebuild(Env& env, const DataDir& dir, int32_t last)
     IBD_RETURN_IF_ERROR(CheckDbFolder(env, dir.Chainstate()));
     IBD_RETURN_IF_ERROR(CheckDbFolder(env, dir.BlockIndex()));
     return CheckWriteAccess(env, dir.Blocks(), last);
+}
+
+/** Names in the folder of a snapshot's chainstate that are not of Core. */
+Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(folder));
+    std::erase_if(names, [](const std::string& name) {
+        return name == kBaseBlockHash || IsDbFileName(name);
+    });
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/** Core's text for a folder that is still there after its removal, and what helps. */
+Result<> CheckSnapshotIsRemovable(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> foreign, FindForeign(env, folder));
+    if (!foreign.empty()) {
+        return SystemError("{} '{}' also holds '{}', which is no file of a chainstate. Nothing was "
+                           "removed: move it out of the folder, then restart with the same option",
+                           kCouldNotRemove, folder.string(), fmt::join(foreign, "', '"));
+    }
+    const Result<> writable = CheckDbFolder(env, folder);
+    if (writable) return {};
+    return SystemError("{} {}. Nothing was removed: permit the node to write in '{}', then restart "
+                       "with the same option",
+                       kCouldNotRemove, writable.Message(), folder.string());
 }
 
 } // namespace
@@ -137,6 +186,7 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
     const Path folder = SnapshotFolder(dir);
     IBD_ASSIGN_OR_RETURN(const bool there, HasSnapshot(env, log, folder));
     if (!there) return {};
+    IBD_RETURN_IF_ERROR(CheckSnapshotIsRemovable(env, folder));
     log.Info("[snapshot] deleting snapshot chainstate due to reindexing");
     const auto remove = [&]() -> Result<> {
         IBD_RETURN_IF_ERROR(DestroyDb(folder));
@@ -146,8 +196,8 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
     };
     const Result<> removed = remove();
     if (removed) return {};
-    log.Error("{}", removed.Message());
-    return SystemError("Couldn't remove snapshot chainstate.");
+    return SystemError("{} {}. Remove the folder '{}', then restart with the same option",
+                       kCouldNotRemove, removed.Message(), folder.string());
 }
 
 } // namespace ibd

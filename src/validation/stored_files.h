@@ -20,7 +20,8 @@ Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,
  *  chainstates, and one that is moved past the snapshot's base would make Core abort. */
 Result<> RefuseSnapshot(Env& env, Logger& log, const DataDir& dir);
 
-/** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. */
+/** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. An
+ *  error, before anything is removed, if the folder holds a file of someone else. */
 Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
 
 } // namespace ibd

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 
-from framework import NO_UNDO, FunctionalTest, coins, program, wait_until
+from framework import NO_UNDO, FunctionalTest, coins, program, tree_digest, wait_until
 from generated import small_chain
 from regtest_chain import Chain
 
@@ -241,6 +241,25 @@ class BlockFiles(FunctionalTest):
         self.assertFalse(ours.exists())
         for path in [*others, blocks / "rev00077.dat"]:
             self.assertTrue(path.exists())
+
+    def test_a_file_in_a_snapshot_folder(self):
+        """Core's text, then the folder and the file; nothing is removed before it is moved."""
+        node, made = self.filled()
+        folder = node.net_dir / "chainstate_snapshot"
+        shutil.copytree(node.net_dir / "chainstate", folder)
+        (folder / "base_blockhash").write_bytes(bytes.fromhex(made.tip)[::-1])
+        (folder / "mine.txt").write_text("mine")
+        before = tree_digest(node.net_dir, ignore=("debug.log", "settings.json"))
+        for option in ("-reindex-chainstate", "-reindex"):
+            error = self.assert_refused(node, option,
+                                        saying="Couldn't remove snapshot chainstate. "
+                                        f"'{folder}' also holds 'mine.txt'")
+            self.assertIn("move it out of the folder", error)
+            self.assertEqual(tree_digest(node.net_dir, ignore=("debug.log", "settings.json")),
+                             before)
+        (folder / "mine.txt").rename(self.dir / "mine.txt")
+        node.start("-reindex-chainstate").wait_for_tip(made.tip).stop()
+        self.assertFalse(folder.exists())
 
     def test_what_cannot_be_read_is_found_before_anything_goes(self):
         node, made = self.filled()
