@@ -59,6 +59,9 @@ const char* OwnRemedy(ScriptCheckReason reason)
     switch (reason) {
     case ScriptCheckReason::kBestHeaderLowWork:
     case ScriptCheckReason::kTooRecent: return "complete the block files first";
+    case ScriptCheckReason::kHashNotInHeaders:
+        return "give -assumevalid=<hash> of a block that is stored, or a peer, or restart with "
+               "-reindex if a block file was damaged when it was indexed and is sound now";
     default: return "give -assumevalid=<hash> of a block that is stored";
     }
 }

@@ -172,6 +172,7 @@ Result<> ChainStart::Reindex()
 {
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
     importer.ShowIn(m_parts.progress);
+    importer.TellBreakIn(m_break);
     if (!m_parts.booster.TakesSurvey()) return ReindexAlone(importer);
     IBD_ASSIGN_OR_RETURN(const bool builds, MustBuild());
     if (!builds) return ReindexAlone(importer);
@@ -252,9 +253,10 @@ Result<> ChainStart::BuildChainstate()
     bool built = false;
     if (!builds || (!may_run && !wipe)) IBD_RETURN_IF_ERROR(booster.StayBesideChainstate());
     if (builds && may_run) {
-        IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Build());
-        if (end == VerdictKind::kInterrupted) return {};
-        built = end == VerdictKind::kDone;
+        const auto end = booster.Build();
+        if (!end) return WithBreak(end.GetError(), m_break);
+        if (*end == VerdictKind::kInterrupted) return {};
+        built = *end == VerdictKind::kDone;
         wipe = !built;
     }
     m_parts.set_status("Loading the chainstate…");

@@ -85,6 +85,7 @@ private:
     const ChainStartParts m_parts;
     bool m_reindex;            //!< requested, or the remedy for damage
     bool m_reindex_chainstate; //!< requested, or the remedy for damage
+    std::string m_break;       //!< what -reindex found missing; see TellBreakIn()
     bool m_asks_for_reindex = false;
     std::unique_ptr<ChainStack> m_stack;
     ChainManager* m_chain = nullptr; //!< owned by the stack

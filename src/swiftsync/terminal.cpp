@@ -24,8 +24,10 @@ Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const Heade
     IBD_RETURN_IF_ERROR(CheckNetwork(hints, params));
     const HeaderNode* best = headers.BestHeader();
     if (hints.terminal_height > static_cast<uint32_t>(best->height)) {
-        return BadData("hints file {} ends at height {}, above the best header at {}", file,
-                       hints.terminal_height, best->height);
+        return BadData("hints file {} ends at height {}, above the best header at {}: give a "
+                       "peer, or restart with -reindex if a block file was damaged when it was "
+                       "indexed and is sound now",
+                       file, hints.terminal_height, best->height);
     }
     const HeaderNode* node = best->Ancestor(static_cast<int>(hints.terminal_height));
     if (hints.terminal_hash && node->hash != *hints.terminal_hash) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <deque>
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 BlockImporter::BlockImporter(ChainManager& chain, BlockStore& blocks, Env& env, Logger& log,
@@ -81,10 +83,21 @@ void BlockImporter::LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutc
     const RuleViolation& why = *outcome.violation;
     m_log.Debug(LogCategory::kReindex, "block refused: {}", why.ToString());
     if (place.stored.IsNull() || place.known) return;
+    NoteRefused(place, why.ToString());
     if (outcome.node && why.kind != RuleViolation::Kind::kMutated) return;
     if (!outcome.node && m_chain.AcceptHeader(BlockHeader::FromBytes(raw.data()))) return;
     m_chain.NoteLeftOut(HashOf(place, raw), place.stored, why.ToString());
     ++m_damaged;
+}
+
+/** Keeps the first place by file and offset. */
+void BlockImporter::NoteRefused(const Waiting& place, const std::string& why)
+{
+    const auto order = [](const FilePos& pos) { return std::pair(pos.file, pos.offset); };
+    const FilePos& pos = place.stored;
+    if (m_refused && order(m_refused->pos) <= order(pos)) return;
+    m_refused = {pos, fmt::format("the block in {}, offset {} is damaged or invalid ({})",
+                                  m_blocks.BlockPath(pos.file).string(), pos.offset, why)};
 }
 
 Result<BlockOutcome> BlockImporter::Take(const Waiting& place, ByteSpan raw)
@@ -144,7 +157,9 @@ ScanStep BlockImporter::Visit(const Waiting& place, const BlockHeader& header, B
             ++m_left_out;
             return ScanStep::kNext;
         }
-        m_waiting.emplace(header.prev_hash, place);
+        Waiting waiting = place;
+        waiting.hash = header.Hash();
+        m_waiting.emplace(header.prev_hash, waiting);
         return ScanStep::kNext;
     }
     auto step = Accept(place, raw);
@@ -163,6 +178,51 @@ void BlockImporter::ReportWaiting(const std::string& where) const
     if (count == 0) return;
     m_log.Warning("{} blocks in {} have no parent {} and were left out", count, where,
                   m_reads_once ? "before them" : "there");
+}
+
+/** The block that is first in the files among those whose parent is in none of them. */
+std::string BlockImporter::DescribeFirstWaiting() const
+{
+    std::vector<BlockHash> waiting;
+    for (const auto& [parent, child] : m_waiting) waiting.push_back(child.hash);
+    std::sort(waiting.begin(), waiting.end());
+    const auto place = [](const auto& entry) {
+        return std::pair(entry.second.stored.file, entry.second.stored.offset);
+    };
+    auto first = m_waiting.end();
+    for (auto it = m_waiting.begin(); it != m_waiting.end(); ++it) {
+        if (std::binary_search(waiting.begin(), waiting.end(), it->first)) continue;
+        if (first == m_waiting.end() || place(*it) < place(*first)) first = it;
+    }
+    CHECK(first != m_waiting.end()); // hashes cannot form a ring
+    const FilePos& pos = first->second.stored;
+    return fmt::format("the parent {} of the block in {}, offset {} is missing",
+                       first->first.ToHex(), m_blocks.BlockPath(pos.file).string(), pos.offset);
+}
+
+/** Logs what was left out and where the first damage is. A damaged last block leaves no block
+ *  without a parent, so the last file is always looked at. */
+Result<> BlockImporter::ReportReindex()
+{
+    ReportWaiting("the block files");
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
+    std::span<const int32_t> looked_at = files;
+    if (m_waiting.empty() && !files.empty()) looked_at = looked_at.last(1);
+    IBD_ASSIGN_OR_RETURN(const auto gap, FindBreak(m_env, m_blocks, looked_at));
+    std::vector<std::string> parts;
+    if (gap) parts.push_back(gap->text);
+    if (m_refused) parts.push_back(m_refused->text);
+    if (!m_waiting.empty()) parts.push_back(DescribeFirstWaiting());
+    if (parts.empty()) return {};
+    std::string found = fmt::format("{}", fmt::join(parts, "; "));
+    if (gap || !m_waiting.empty()) {
+        found = fmt::format("blocks are missing in the block files, whose headers reach height {}: "
+                            "{}. Restart with -reindex once the file is sound, or with a peer",
+                            m_chain.Read().Tree().BestHeader()->height, found);
+        if (m_break) *m_break = found;
+    }
+    m_log.Warning("-reindex: {}", found);
+    return {};
 }
 
 Result<uint64_t> BlockImporter::SizeOf(int32_t file) const
@@ -211,7 +271,7 @@ Result<> BlockImporter::Reindex()
         IBD_RETURN_IF_ERROR(m_failure);
     }
     if (m_interrupt) return {};
-    ReportWaiting("the block files");
+    IBD_RETURN_IF_ERROR(ReportReindex());
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }
@@ -291,7 +351,7 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
         rest = rest.subspan(count);
     }
     if (m_interrupt) return {};
-    ReportWaiting("the block files");
+    IBD_RETURN_IF_ERROR(ReportReindex());
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }

@@ -1,12 +1,13 @@
 // BlockImporter: brings blocks from files into the index: the node's own blk files for -reindex
 // (left in place), any other file for -loadblock (copied). Blocks may lie in any order, repeated,
-// on branches, or between garbage. One thread. Memory: one file position for each block whose
+// on branches, or between garbage. One thread. Memory: file position and hash of each block whose
 // parent was not seen yet, and the scanner's window.
 #pragma once
 
 #include "util/progress.h"
 #include "validation/block_survey.h"
 #include "validation/chain_manager.h"
+#include "validation/import_breaks.h"
 
 #include <map>
 
@@ -36,6 +37,12 @@ public:
     Result<> FindMissing();
 
     uint64_t Accepted() const { return m_accepted; }
+    /** Reindex() writes here where the files break the chain, for an error that may follow. */
+    void TellBreakIn(std::string& text)
+    {
+        text.clear();
+        m_break = &text;
+    }
 
 private:
     /** Where a block lies that waits for its parent: in a file of the store, or in m_source. */
@@ -44,6 +51,7 @@ private:
         uint64_t offset = 0;
         uint32_t size = 0;
         const SurveyedBlock* known = nullptr; //!< checked already, so it need not be read
+        BlockHash hash = {};                  //!< set while it waits
     };
 
     /** `raw`: the block; empty if it is known. */
@@ -68,7 +76,10 @@ private:
     static BlockHash HashOf(const Waiting& place, ByteSpan raw);
     Result<Bytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
+    void NoteRefused(const Waiting& place, const std::string& why);
     void ReportWaiting(const std::string& where) const;
+    Result<> ReportReindex();
+    std::string DescribeFirstWaiting() const;
     Result<> LoadFrom(const ReadableFile& file, const Path& path);
 
     ChainManager& m_chain;
@@ -85,6 +96,8 @@ private:
     Result<> m_failure; //!< a disk error; ends the import
     uint64_t m_accepted = 0;
     uint64_t m_damaged = 0; //!< damaged blocks of the store, left out
+    std::optional<ImportBreak> m_refused; //!< the first block of the store that was not taken
+    std::string* m_break = nullptr;
 };
 
 } // namespace ibd

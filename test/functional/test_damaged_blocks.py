@@ -377,6 +377,72 @@ class LeftOut(Damaged):
                 self.assertEqual(coins(node), coins(self.server))
                 node.stop()
 
+    def spoil(self, kind):
+        """Damages the frame or header of the block at self.height."""
+        whole = self.path.read_bytes()
+        frame = self.offset - FRAME
+        data = bytearray(whole)
+        if kind == "cut":
+            data = data[:self.offset + 40]
+        elif kind == "length":
+            struct.pack_into("<I", data, frame + 4, 0x7fffffff)
+        elif kind == "zeros":
+            size = struct.unpack_from("<I", data, frame + 4)[0]
+            data[frame:self.offset + size] = bytes(FRAME + size)
+        else:
+            data[{"magic": frame, "parent": self.offset + 4, "root": self.offset + 36}[kind]] ^= 1
+        self.path.write_bytes(data)
+        return whole
+
+    def find(self, node):
+        for path, offset, block in frames(node.blocks_dir):
+            if block_hash(block) == self.hash:
+                self.path, self.offset = path, offset
+
+    # What names the place: the end of the last good frame, or the block itself.
+    def assert_place(self, kind, text):
+        place = re.escape(str(self.path))
+        if kind in ("parent", "root"):
+            self.assertRegex(text, f"{place}, offset {self.offset} is ")
+        else:
+            self.assertRegex(text, f"{place} holds no whole block from offset "
+                                   f"{self.offset - FRAME} ")
+        if kind == "cut":
+            self.assertNotIn("the parent ", text)
+        elif kind != "parent":
+            self.assertIn(f"the parent {self.hash} of the block in {self.path}, offset ", text)
+
+    def test_frames_and_headers(self):
+        """The error names file, offset and missing parent; later ones what helps."""
+        for kind in ("magic", "length", "parent", "root", "zeros", "cut"):
+            for options in (["-ibdbooster"], [f"-ibdboosterfile={self.made.container}"]):
+                with self.subTest(kind, options=options):
+                    node = self.made.place(self.node(), copied=True)
+                    self.find(node)
+                    whole = self.spoil(kind)
+                    args = [*self.made.trust, *options]
+                    error = self.assert_refused(node, "-reindex", *args,
+                                                saying="Restart with -reindex once the file is "
+                                                "sound, or with a peer")
+                    self.assert_place(kind, error)
+                    self.assert_place(kind, node.log_text)
+                    self.path.write_bytes(whole)
+                    self.assert_refused(node, *args, saying="restart with -reindex if a block file "
+                                                            "was damaged when it was indexed")
+                    node.start("-reindex", *args)
+                    self.assert_synced(node, self.server, self.made)
+                    node.stop()
+
+    def test_the_last_block_is_cut(self):
+        """No block behind it lacks its parent."""
+        self.hash = self.made.tip
+        node = self.made.place(self.node(), copied=True)
+        self.find(node)
+        self.spoil("cut")
+        node.start("-reindex", "-ibdbooster=0").wait_for_height(self.made.height - 1).stop()
+        self.assertIn(f"{self.path} holds no whole block from offset {self.offset - FRAME} on",
+                      node.log_text)
+
     def test_nothing_is_buried(self):
         """Two weeks of blocks lie above genesis, and not yet above the first block."""
         node = self.node()
