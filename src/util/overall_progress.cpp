@@ -15,10 +15,22 @@ constexpr double kMostDone = 0.9999;
 /** Weight of the plan in Scale(): as if this share of it had been done at the planned speed. */
 constexpr double kPriorShare = 0.003;
 
-std::string ToText(const OverallProgress::Figure& now)
+/** Whether this start has done some work of a step up to the current one. */
+bool IsMeasured(const auto& steps, size_t current)
 {
-    return fmt::format("step {} of {}, {:.0f} %, {} left", now.step, now.steps,
-                       std::floor(100 * now.done), FormatDuration(now.seconds_left));
+    for (size_t i = 0; i <= current; ++i) {
+        const bool skipped = i < current && steps[i].spent <= 0;
+        if (!skipped && steps[i].done > steps[i].start) return true;
+    }
+    return false;
+}
+
+/** Without measured work there is no time left: it would be the plan's. */
+std::string ToText(const OverallProgress::Figure& now, bool measured)
+{
+    const std::string text =
+        fmt::format("step {} of {}, {:.0f} %", now.step, now.steps, std::floor(100 * now.done));
+    return measured ? text + ", " + FormatDuration(now.seconds_left) + " left" : text;
 }
 
 } // namespace
@@ -142,15 +154,15 @@ std::optional<OverallProgress::Figure> OverallProgress::Now() const
 
 std::string OverallProgress::Text() const
 {
-    const auto now = Now();
-    return now ? ToText(*now) : std::string();
+    const Lock lock(m_mutex);
+    return m_current ? ToText(NowLocked(), IsMeasured(m_steps, *m_current)) : std::string();
 }
 
 std::string OverallProgress::Text(WorkStep step) const
 {
     const Lock lock(m_mutex);
     if (!m_current || m_steps[*m_current].plan.step != step) return {};
-    return ToText(NowLocked());
+    return ToText(NowLocked(), IsMeasured(m_steps, *m_current));
 }
 
 } // namespace ibd

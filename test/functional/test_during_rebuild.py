@@ -19,7 +19,7 @@ EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("ge
          ("addnode", "127.0.0.1:1", "onetry")]
 # What the node says while the index is open and there is no chainstate yet.
 WORK = ("Reindexing blocks on disk", "Building the chainstate", "Converting hints")
-FIGURE = r"… \(step (\d) of (\d), (\d+) %, [\dhmins ]+ left\)"
+FIGURE = r"… \(step (\d) of (\d), (\d+) %(?:, [\dhmins ]+ left)?\)"
 NEEDS_COINS = ("gettxout", "00" * 32, 0)
 
 
