@@ -19,6 +19,7 @@ struct StandaloneCalls {
                             .net = net,
                             .booster = [this] { return booster; },
                             .overall = overall,
+                            .signature_verifier = {},
                             .hints_join = {},
                             .hints_made = {}});
     }

@@ -67,7 +67,7 @@ TEST_CASE("a block and its undo data are read where they lay when their place wa
     };
     std::vector<Kept> all;
     for (int32_t height = 0; height < 40; ++height) {
-        Kept kept{.block = RandomBlock(RandomBelow(3000)), .undo = RandomUndo()};
+        Kept kept{.place = {}, .block = RandomBlock(RandomBelow(3000)), .undo = RandomUndo()};
         Place& place = kept.place;
         place.hash = HashOf(kept.block);
         place.height = height;

@@ -79,7 +79,7 @@ TEST_CASE("each interested observer of a fold sees every block once")
         Counter declines(setup, false);
         options.observers.insert(options.observers.end(), {&declines, &last});
         FaultEnv env;
-        REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+        REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kDone);
         setup.RequireRight();
         CHECK(last.SawAll());
         CHECK((declines.begun == 1 && declines.ended == 0));
@@ -102,7 +102,7 @@ TEST_CASE("a fold that goes on after a restart has no observers")
     Counter second(setup, true);
     options.fold_only = false;
     options.observers = {&first, &second};
-    REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kAccepted);
+    REQUIRE(Must(setup.Sync(env, options)).kind == VerdictKind::kDone);
     CHECK((first.begun == 0 && second.begun == 0));
     setup.RequireRight();
 }
