@@ -200,20 +200,29 @@ std::string BlockImporter::DescribeFirstWaiting() const
                        first->first.ToHex(), m_blocks.BlockPath(pos.file).string(), pos.offset);
 }
 
-/** Logs what was left out and where the first damage is. A damaged last block leaves no block
- *  without a parent, so the last file is always looked at. */
-Result<> BlockImporter::ReportReindex()
+/** The first place in the block files that belongs to no block. A damaged last block leaves no
+ *  block without a parent, so the last file is always looked at. */
+Result<std::optional<ImportBreak>> BlockImporter::FindGap() const
 {
-    ReportWaiting("the block files");
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
     std::span<const int32_t> looked_at = files;
     if (m_waiting.empty() && !files.empty()) looked_at = looked_at.last(1);
-    IBD_ASSIGN_OR_RETURN(const auto gap, FindBreak(m_env, m_blocks, looked_at));
+    return FindBreak(m_env, m_blocks, looked_at);
+}
+
+/** Logs what was left out and where the first damage is. A file that cannot be read for that costs
+ *  the warning only: all blocks are indexed. */
+void BlockImporter::ReportReindex()
+{
+    ReportWaiting("the block files");
+    auto looked = FindGap();
+    if (!looked) m_log.Warning("-reindex: damage could not be looked for: {}", looked.Message());
+    const std::optional<ImportBreak> gap = looked ? std::move(*looked) : std::nullopt;
     std::vector<std::string> parts;
     if (gap) parts.push_back(gap->text);
     if (m_refused) parts.push_back(m_refused->text);
     if (!m_waiting.empty()) parts.push_back(DescribeFirstWaiting());
-    if (parts.empty()) return {};
+    if (parts.empty()) return;
     std::string found = fmt::format("{}", fmt::join(parts, "; "));
     if (gap || !m_waiting.empty()) {
         found = fmt::format("blocks are missing in the block files, whose headers reach height {}: "
@@ -222,7 +231,6 @@ Result<> BlockImporter::ReportReindex()
         if (m_break) *m_break = found;
     }
     m_log.Warning("-reindex: {}", found);
-    return {};
 }
 
 Result<uint64_t> BlockImporter::SizeOf(int32_t file) const
@@ -271,7 +279,7 @@ Result<> BlockImporter::Reindex()
         IBD_RETURN_IF_ERROR(m_failure);
     }
     if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(ReportReindex());
+    ReportReindex();
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }
@@ -351,7 +359,7 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
         rest = rest.subspan(count);
     }
     if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(ReportReindex());
+    ReportReindex();
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }

@@ -78,7 +78,8 @@ private:
     Result<> AcceptWaiting(const BlockHash& parent);
     void NoteRefused(const Waiting& place, const std::string& why);
     void ReportWaiting(const std::string& where) const;
-    Result<> ReportReindex();
+    Result<std::optional<ImportBreak>> FindGap() const;
+    void ReportReindex();
     std::string DescribeFirstWaiting() const;
     Result<> LoadFrom(const ReadableFile& file, const Path& path);
 

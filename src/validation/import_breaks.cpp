@@ -62,6 +62,8 @@ Result<std::optional<ImportBreak>> FindBreak(Env& env, const BlockStore& blocks,
 Error WithBreak(const Error& error, const std::string& text)
 {
     if (text.empty() || error.kind == Error::Kind::kSystem) return error;
+    const bool names_a_place = error.message.find(", offset ") != std::string::npos;
+    if (names_a_place) return error;
     return {fmt::format("{}. In addition, {}", error.message, text), error.kind};
 }
 

@@ -19,7 +19,8 @@ struct ImportBreak {
 Result<std::optional<ImportBreak>> FindBreak(Env& env, const BlockStore& blocks,
                                              std::span<const int32_t> files);
 
-/** Adds what -reindex found to an error that may follow from it; nothing if `text` is empty. */
+/** Adds what -reindex found to an error that may follow from it and does not name a place itself;
+ *  nothing if `text` is empty. */
 Error WithBreak(const Error& error, const std::string& text);
 
 } // namespace ibd

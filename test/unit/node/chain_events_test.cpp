@@ -10,6 +10,7 @@
 
 #include "support/catch.h"
 #include <future>
+#include <utility>
 
 namespace ibd::test {
 
@@ -41,7 +42,7 @@ class Recorder final : public EventConsumer {
 public:
     void Take(const Event& event) override
     {
-        if (seen.empty()) {
+        if (!std::exchange(m_begun, true)) {
             m_reached.set_value();
             m_go.get_future().wait();
         }
@@ -61,6 +62,7 @@ public:
     FollowedBlocks blocks;
 
 private:
+    bool m_begun = false;
     std::promise<void> m_reached, m_go;
 };
 
