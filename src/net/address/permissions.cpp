@@ -3,6 +3,8 @@
 
 #include "util/strings.h"
 
+#include <map>
+
 namespace ibd {
 
 namespace {

@@ -1,6 +1,8 @@
 // See message_table.h.
 #include "net/wire/message_table.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {

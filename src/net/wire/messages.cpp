@@ -3,6 +3,8 @@
 
 #include "util/strings.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
