@@ -444,13 +444,11 @@ class Background(BackgroundTest):
             if not self.lacking(node, wanted):
                 break
         self.assertGreater(ended, 0)
+        nothing_to_log = not node.running and not self.lacking(node, wanted)
         if not node.running:
-            complete = not self.lacking(node, wanted)
             node.launch(*args)
-            node.wait_for_rpc()
-            if not complete:
-                self.wait_for_undo(node)
-        else:
+        node.wait_for_rpc()
+        if not nothing_to_log:
             self.wait_for_undo(node)
         self.assert_whole(node, made, wanted)
 
