@@ -56,8 +56,8 @@ private:
 
 AddrMan::AddrMan(const NetGroups& groups, const Hash32& seed, Logger& logger, uint32_t check_ratio,
                  bool fixed_key)
-    : m_groups(groups), m_logger(logger), m_chance(seed), m_check_ratio(check_ratio),
-      m_key(fixed_key ? Hash32{1} : m_chance.Hash()),
+    : m_groups(groups), m_logger(logger), m_chance(seed),
+      m_check_ratio(check_ratio), m_places{groups, fixed_key ? Hash32{1} : m_chance.Hash()},
       m_ids(0, EndpointHasher{{m_chance.U64(), m_chance.U64()}}),
       m_new(kNewBuckets * kBucketSize, kNone), m_tried(kTriedBuckets * kBucketSize, kNone)
 {
@@ -70,36 +70,36 @@ size_t AddrMan::EndpointHasher::operator()(const Endpoint& endpoint) const
     return static_cast<size_t>(hasher.Write(endpoint.address.Raw()).Finalize());
 }
 
-uint32_t AddrMan::TriedBucket(const Endpoint& endpoint) const
+uint32_t AddrMan::Places::TriedBucket(const Endpoint& endpoint) const
 {
-    Bytes bytes(m_key.begin(), m_key.end());
+    Bytes bytes(key.begin(), key.end());
     Writer(bytes).VarBytes(endpoint.Key());
     const uint64_t one_of_few = ShortHash(bytes) % kTriedBucketsPerGroup;
-    bytes.assign(m_key.begin(), m_key.end());
+    bytes.assign(key.begin(), key.end());
     Writer writer(bytes);
-    writer.VarBytes(m_groups.GroupOf(endpoint.address));
+    writer.VarBytes(groups.GroupOf(endpoint.address));
     writer.U64(one_of_few);
     return static_cast<uint32_t>(ShortHash(bytes) % kTriedBuckets);
 }
 
-uint32_t AddrMan::NewBucket(const Endpoint& endpoint, const NetAddress& source) const
+uint32_t AddrMan::Places::NewBucket(const Endpoint& endpoint, const NetAddress& source) const
 {
-    const Bytes source_group = m_groups.GroupOf(source);
-    Bytes bytes(m_key.begin(), m_key.end());
+    const Bytes source_group = groups.GroupOf(source);
+    Bytes bytes(key.begin(), key.end());
     Writer first(bytes);
-    first.VarBytes(m_groups.GroupOf(endpoint.address));
+    first.VarBytes(groups.GroupOf(endpoint.address));
     first.VarBytes(source_group);
     const uint64_t one_of_few = ShortHash(bytes) % kNewBucketsPerSource;
-    bytes.assign(m_key.begin(), m_key.end());
+    bytes.assign(key.begin(), key.end());
     Writer second(bytes);
     second.VarBytes(source_group);
     second.U64(one_of_few);
     return static_cast<uint32_t>(ShortHash(bytes) % kNewBuckets);
 }
 
-uint32_t AddrMan::PlaceIn(const Endpoint& endpoint, bool in_new, uint32_t bucket) const
+uint32_t AddrMan::Places::InBucket(const Endpoint& endpoint, bool in_new, uint32_t bucket) const
 {
-    Bytes bytes(m_key.begin(), m_key.end());
+    Bytes bytes(key.begin(), key.end());
     Writer writer(bytes);
     writer.U8(in_new ? 'N' : 'K');
     writer.U32(bucket);
@@ -109,8 +109,8 @@ uint32_t AddrMan::PlaceIn(const Endpoint& endpoint, bool in_new, uint32_t bucket
 
 AddrMan::Id& AddrMan::TriedPlaceOf(const Endpoint& endpoint)
 {
-    const uint32_t bucket = TriedBucket(endpoint);
-    return TriedAt(bucket, PlaceIn(endpoint, false, bucket));
+    const uint32_t bucket = m_places.TriedBucket(endpoint);
+    return TriedAt(bucket, m_places.InBucket(endpoint, false, bucket));
 }
 
 std::string AddrMan::AsText(const NetAddress& address) const
@@ -188,8 +188,8 @@ void AddrMan::ClearNew(uint32_t bucket, uint32_t place)
 void AddrMan::MoveToNew(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
-    const uint32_t bucket = NewBucket(endpoint, m_infos[id].source);
-    const uint32_t place = PlaceIn(endpoint, true, bucket);
+    const uint32_t bucket = m_places.NewBucket(endpoint, m_infos[id].source);
+    const uint32_t place = m_places.InBucket(endpoint, true, bucket);
     ClearNew(bucket, place);
     AddrInfo& info = m_infos[id];
     info.tried = false;
@@ -207,10 +207,10 @@ void AddrMan::MakeTried(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
     // Starts with the bucket of its first source, the likeliest; other sources are not stored.
-    const uint32_t start = NewBucket(endpoint, m_infos[id].source);
+    const uint32_t start = m_places.NewBucket(endpoint, m_infos[id].source);
     for (uint32_t n = 0; n < kNewBuckets && m_infos[id].references > 0; ++n) {
         const uint32_t bucket = (start + n) % kNewBuckets;
-        Id& at = NewAt(bucket, PlaceIn(endpoint, true, bucket));
+        Id& at = NewAt(bucket, m_places.InBucket(endpoint, true, bucket));
         if (at != id) continue;
         at = kNone;
         --m_infos[id].references;
@@ -278,8 +278,8 @@ bool AddrMan::AddOne(const PeerAddress& address, const NetAddress& source, int64
 bool AddrMan::PlaceInNew(Id id, const NetAddress& source, int64_t now)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
-    const uint32_t bucket = NewBucket(endpoint, source);
-    const uint32_t place = PlaceIn(endpoint, true, bucket);
+    const uint32_t bucket = m_places.NewBucket(endpoint, source);
+    const uint32_t place = m_places.InBucket(endpoint, true, bucket);
     const Id there = NewAt(bucket, place);
     if (there == id) return false;
     const bool insert = there == kNone || m_infos[there].IsTerrible(now) ||
@@ -325,9 +325,9 @@ bool AddrMan::MarkGood(const Endpoint& endpoint, bool test_first, int64_t now)
         return false;
     }
     MakeTried(id);
-    const uint32_t bucket = TriedBucket(endpoint);
+    const uint32_t bucket = m_places.TriedBucket(endpoint);
     m_logger.Debug(LogCategory::kAddrman, "Moved {}{} to tried[{}][{}]", endpoint.ToString(),
-                   AsText(endpoint.address), bucket, PlaceIn(endpoint, false, bucket));
+                   AsText(endpoint.address), bucket, m_places.InBucket(endpoint, false, bucket));
     return true;
 }
 
@@ -369,7 +369,7 @@ int AddrMan::Check() const
     }
     if (const int code = CheckEntries(references, counts)) return code;
     if (const int code = CheckTables(std::move(references))) return code;
-    if (m_key == Hash32{}) return -16;
+    if (m_places.key == Hash32{}) return -16;
     for (size_t i = 0; i < kAddressNetworkCount; ++i) {
         if (counts[i].in_new != m_counts[i].in_new || counts[i].in_tried != m_counts[i].in_tried) {
             return -21;
@@ -417,14 +417,15 @@ int AddrMan::CheckTables(std::vector<int32_t> references) const
         const AddrInfo& info = m_infos[m_tried[i]];
         if (!info.tried || references[m_tried[i]]-- == 0) return -11;
         const uint32_t bucket = i / kBucketSize;
-        if (TriedBucket(info.address.endpoint) != bucket) return -17;
-        if (PlaceIn(info.address.endpoint, false, bucket) != i % kBucketSize) return -18;
+        if (m_places.TriedBucket(info.address.endpoint) != bucket) return -17;
+        if (m_places.InBucket(info.address.endpoint, false, bucket) != i % kBucketSize) return -18;
     }
     for (uint32_t i = 0; i < m_new.size(); ++i) {
         if (m_new[i] == kNone) continue;
         const AddrInfo& info = m_infos[m_new[i]];
         if (info.tried || references[m_new[i]]-- == 0) return -12;
-        if (PlaceIn(info.address.endpoint, true, i / kBucketSize) != i % kBucketSize) return -19;
+        const uint32_t bucket = i / kBucketSize;
+        if (m_places.InBucket(info.address.endpoint, true, bucket) != i % kBucketSize) return -19;
     }
     for (const Id id : m_random) {
         if (references[id] != 0) return m_infos[id].tried ? -13 : -15;

@@ -139,10 +139,15 @@ private:
     };
     class Checked;
 
-    // Positions, which follow from address and key.
-    uint32_t TriedBucket(const Endpoint& endpoint) const;
-    uint32_t NewBucket(const Endpoint& endpoint, const NetAddress& source) const;
-    uint32_t PlaceIn(const Endpoint& endpoint, bool in_new, uint32_t bucket) const;
+    /** Positions, which follow from address and key. */
+    struct Places {
+        uint32_t TriedBucket(const Endpoint& endpoint) const;
+        uint32_t NewBucket(const Endpoint& endpoint, const NetAddress& source) const;
+        uint32_t InBucket(const Endpoint& endpoint, bool in_new, uint32_t bucket) const;
+
+        const NetGroups& groups;
+        Hash32 key;
+    };
     Id& NewAt(uint32_t bucket, uint32_t place) { return m_new[bucket * kBucketSize + place]; }
     Id& TriedAt(uint32_t bucket, uint32_t place) { return m_tried[bucket * kBucketSize + place]; }
     Id& TriedPlaceOf(const Endpoint& endpoint);
@@ -168,7 +173,6 @@ private:
     int CheckTables(std::vector<int32_t> references) const;
 
     // Parts of peers.dat.
-    bool ReadHeader(PayloadReader& reader, uint8_t& format) const;
     void ReadNewEntries(PayloadReader& reader, bool v2, int32_t count);
     int32_t ReadTriedEntries(PayloadReader& reader, bool v2, int32_t count);
     void RestoreBuckets(const std::vector<std::pair<uint32_t, Id>>& places, bool as_they_were);
@@ -177,7 +181,7 @@ private:
     Logger& m_logger;
     RandomStream m_chance;
     const uint32_t m_check_ratio;
-    Hash32 m_key;
+    Places m_places;
 
     // Ids are indices into m_infos; m_free has the unused ones.
     std::vector<AddrInfo> m_infos;

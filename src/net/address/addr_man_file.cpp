@@ -43,13 +43,26 @@ AddrInfo ReadInfo(PayloadReader& reader, bool v2)
     return info;
 }
 
+/** Reads up to the key; false: a later program wrote a format that this one cannot read. */
+bool ReadHeader(PayloadReader& reader, uint8_t& format)
+{
+    format = reader.U8();
+    const uint8_t compat = reader.U8();
+    if (compat < kCompatBase) {
+        reader.Refuse(fmt::format("Corrupted addrman database: The compat value ({}) is lower than "
+                                  "the expected minimum value {}.: iostream error",
+                                  compat, kCompatBase));
+    }
+    return !reader.Ok() || compat - kCompatBase <= kV4Multiport;
+}
+
 } // namespace
 
 void AddrMan::Serialize(Writer& writer) const
 {
     writer.U8(kV4Multiport);
     writer.U8(kCompatBase + kV4Multiport);
-    writer.Raw(m_key);
+    writer.Raw(m_places.key);
     writer.U32(static_cast<uint32_t>(m_new_count));
     writer.U32(static_cast<uint32_t>(m_tried_count));
     writer.U32(kNewBuckets ^ kBucketCountMask);
@@ -71,19 +84,6 @@ void AddrMan::Serialize(Writer& writer) const
         }
     }
     writer.Hash(m_groups.AsmapVersion());
-}
-
-/** Reads up to the key; false: a later program wrote a format that this one cannot read. */
-bool AddrMan::ReadHeader(PayloadReader& reader, uint8_t& format) const
-{
-    format = reader.U8();
-    const uint8_t compat = reader.U8();
-    if (compat < kCompatBase) {
-        reader.Refuse(fmt::format("Corrupted addrman database: The compat value ({}) is lower than "
-                                  "the expected minimum value {}.: iostream error",
-                                  compat, kCompatBase));
-    }
-    return !reader.Ok() || compat - kCompatBase <= kV4Multiport;
 }
 
 void AddrMan::ReadNewEntries(PayloadReader& reader, bool v2, int32_t count)
@@ -122,10 +122,10 @@ void AddrMan::RestoreBuckets(const std::vector<std::pair<uint32_t, Id>>& places,
         const Endpoint& endpoint = info.address.endpoint;
         if (!endpoint.address.IsValid() || info.references >= kNewBucketsPerAddress) continue;
         uint32_t bucket = old_bucket;
-        uint32_t place = PlaceIn(endpoint, true, bucket);
+        uint32_t place = m_places.InBucket(endpoint, true, bucket);
         if (!as_they_were || NewAt(bucket, place) != kNone) {
-            bucket = NewBucket(endpoint, info.source);
-            place = PlaceIn(endpoint, true, bucket);
+            bucket = m_places.NewBucket(endpoint, info.source);
+            place = m_places.InBucket(endpoint, true, bucket);
             if (NewAt(bucket, place) != kNone) continue;
         }
         NewAt(bucket, place) = id;
@@ -139,8 +139,8 @@ Result<bool> AddrMan::Deserialize(PayloadReader& reader)
     uint8_t format = 0;
     if (!ReadHeader(reader, format)) return false;
     const bool v2 = format >= kV3Bip155;
-    const ByteSpan key = reader.Span(m_key.size());
-    std::copy(key.begin(), key.end(), m_key.begin());
+    const ByteSpan key = reader.Span(m_places.key.size());
+    std::copy(key.begin(), key.end(), m_places.key.begin());
     const auto new_count = static_cast<int32_t>(reader.U32());
     const auto tried_count = static_cast<int32_t>(reader.U32());
     uint32_t buckets = reader.U32();

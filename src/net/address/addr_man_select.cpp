@@ -137,9 +137,10 @@ std::optional<AddrMan::Position> AddrMan::Find(const Endpoint& endpoint) const
     const auto found = m_ids.find(endpoint);
     if (found == m_ids.end()) return std::nullopt;
     const AddrInfo& info = m_infos[found->second];
-    const uint32_t bucket = info.tried ? TriedBucket(endpoint) : NewBucket(endpoint, info.source);
+    const uint32_t bucket =
+        info.tried ? m_places.TriedBucket(endpoint) : m_places.NewBucket(endpoint, info.source);
     return Position{info.tried, info.tried ? 1 : info.references, bucket,
-                    PlaceIn(endpoint, !info.tried, bucket)};
+                    m_places.InBucket(endpoint, !info.tried, bucket)};
 }
 
 std::vector<std::pair<AddrInfo, AddrMan::Position>> AddrMan::Entries(bool tried) const

@@ -59,6 +59,81 @@ std::optional<Bip155Entry> Bip155Network(uint8_t number)
     }
 }
 
+bool HasPrefix(const NetAddress& address, Net network, std::initializer_list<uint8_t> prefix)
+{
+    return address.Is(network) && StartsWith(address.Raw(), prefix);
+}
+
+// Ranges by the RFC that reserves them.
+
+/** IPv4: private. */
+bool IsRfc1918(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv4, {10}) || HasPrefix(address, Net::kIpv4, {192, 168}) ||
+           (HasPrefix(address, Net::kIpv4, {172}) && address.Raw()[1] >> 4 == 1);
+}
+/** IPv4: benchmarks between networks, 198.18.0.0/15. */
+bool IsRfc2544(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv4, {198, 18}) || HasPrefix(address, Net::kIpv4, {198, 19});
+}
+/** IPv4: link-local. */
+bool IsRfc3927(const NetAddress& address) { return HasPrefix(address, Net::kIpv4, {169, 254}); }
+/** IPv4: documentation. */
+bool IsRfc5737(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv4, {192, 0, 2}) ||
+           HasPrefix(address, Net::kIpv4, {198, 51, 100}) ||
+           HasPrefix(address, Net::kIpv4, {203, 0, 113});
+}
+/** IPv4: shared by an ISP's customers, 100.64.0.0/10. */
+bool IsRfc6598(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv4, {100}) && address.Raw()[1] >> 6 == 1;
+}
+/** IPv6: documentation, 2001:db8::/32. */
+bool IsRfc3849(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0x20, 0x01, 0x0d, 0xb8});
+}
+/** IPv6: 6to4. */
+bool IsRfc3964(const NetAddress& address) { return HasPrefix(address, Net::kIpv6, {0x20, 0x02}); }
+/** IPv6: unique local. */
+bool IsRfc4193(const NetAddress& address)
+{
+    return address.Is(Net::kIpv6) && (address.Raw()[0] & 0xfe) == 0xfc;
+}
+/** IPv6: Teredo. */
+bool IsRfc4380(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0x20, 0x01, 0, 0});
+}
+/** IPv6: ORCHID. */
+bool IsRfc4843(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0x20, 0x01, 0}) && (address.Raw()[3] & 0xf0) == 0x10;
+}
+/** IPv6: link-local. */
+bool IsRfc4862(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0xfe, 0x80, 0, 0, 0, 0, 0, 0});
+}
+/** IPv6: IPv4 in 64:ff9b::/96. */
+bool IsRfc6052(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0});
+}
+/** IPv6: IPv4 translated. */
+bool IsRfc6145(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0});
+}
+/** IPv6: ORCHID version 2. */
+bool IsRfc7343(const NetAddress& address)
+{
+    return HasPrefix(address, Net::kIpv6, {0x20, 0x01, 0}) && (address.Raw()[3] & 0xf0) == 0x20;
+}
+
 } // namespace
 
 NetAddress::NetAddress(AddressNetwork network, ByteSpan bytes) : m_network(network)
@@ -91,55 +166,10 @@ NetAddress NetAddress::Internal(std::string_view name)
     return {Net::kInternal, ByteSpan(hash).first(SizeOf(Net::kInternal))};
 }
 
-bool NetAddress::Ipv4Prefix(std::initializer_list<uint8_t> prefix) const
-{
-    return Is(Net::kIpv4) && StartsWith(Raw(), prefix);
-}
-
-bool NetAddress::Ipv6Prefix(std::initializer_list<uint8_t> prefix) const
-{
-    return Is(Net::kIpv6) && StartsWith(Raw(), prefix);
-}
-
-bool NetAddress::IsRfc1918() const
-{
-    return Ipv4Prefix({10}) || Ipv4Prefix({192, 168}) ||
-           (Ipv4Prefix({172}) && m_bytes[1] >> 4 == 1);
-}
-bool NetAddress::IsRfc2544() const { return Ipv4Prefix({198, 18}) || Ipv4Prefix({198, 19}); }
-bool NetAddress::IsRfc3927() const { return Ipv4Prefix({169, 254}); }
-bool NetAddress::IsRfc5737() const
-{
-    return Ipv4Prefix({192, 0, 2}) || Ipv4Prefix({198, 51, 100}) || Ipv4Prefix({203, 0, 113});
-}
-bool NetAddress::IsRfc6598() const { return Ipv4Prefix({100}) && m_bytes[1] >> 6 == 1; }
-bool NetAddress::IsRfc3849() const { return Ipv6Prefix({0x20, 0x01, 0x0d, 0xb8}); }
-bool NetAddress::IsRfc3964() const { return Ipv6Prefix({0x20, 0x02}); }
-bool NetAddress::IsRfc4193() const { return Is(Net::kIpv6) && (m_bytes[0] & 0xfe) == 0xfc; }
-bool NetAddress::IsRfc4380() const { return Ipv6Prefix({0x20, 0x01, 0, 0}); }
-bool NetAddress::IsRfc4843() const
-{
-    return Ipv6Prefix({0x20, 0x01, 0}) && (m_bytes[3] & 0xf0) == 0x10;
-}
-bool NetAddress::IsRfc4862() const { return Ipv6Prefix({0xfe, 0x80, 0, 0, 0, 0, 0, 0}); }
-bool NetAddress::IsRfc6052() const
-{
-    return Ipv6Prefix({0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0});
-}
-bool NetAddress::IsRfc6145() const
-{
-    return Ipv6Prefix({0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0});
-}
-bool NetAddress::IsRfc7343() const
-{
-    return Ipv6Prefix({0x20, 0x01, 0}) && (m_bytes[3] & 0xf0) == 0x20;
-}
-bool NetAddress::IsHurricane() const { return Ipv6Prefix({0x20, 0x01, 0x04, 0x70}); }
-
 bool NetAddress::IsLocal() const
 {
-    return Ipv4Prefix({127}) || Ipv4Prefix({0}) ||
-           Ipv6Prefix({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+    return HasPrefix(*this, Net::kIpv4, {127}) || HasPrefix(*this, Net::kIpv4, {0}) ||
+           HasPrefix(*this, Net::kIpv6, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
 }
 
 bool NetAddress::IsBindAny() const
@@ -150,16 +180,16 @@ bool NetAddress::IsBindAny() const
 
 bool NetAddress::IsValid() const
 {
-    if (IsBindAny() || IsInternal() || IsRfc3849()) return false;
+    if (IsBindAny() || IsInternal() || IsRfc3849(*this)) return false;
     if (Is(Net::kCjdns) && !HasCjdnsPrefix()) return false;
-    return !Ipv4Prefix({255, 255, 255, 255});
+    return !HasPrefix(*this, Net::kIpv4, {255, 255, 255, 255});
 }
 
 bool NetAddress::IsRoutable() const
 {
-    return IsValid() && !IsRfc1918() && !IsRfc2544() && !IsRfc3927() && !IsRfc4862() &&
-           !IsRfc6598() && !IsRfc5737() && !IsRfc4193() && !IsRfc4843() && !IsRfc7343() &&
-           !IsLocal();
+    return IsValid() && !IsRfc1918(*this) && !IsRfc2544(*this) && !IsRfc3927(*this) &&
+           !IsRfc4862(*this) && !IsRfc6598(*this) && !IsRfc5737(*this) && !IsRfc4193(*this) &&
+           !IsRfc4843(*this) && !IsRfc7343(*this) && !IsLocal();
 }
 
 bool NetAddress::IsPrivacyNetwork() const { return Is(Net::kOnion) || Is(Net::kI2p); }
@@ -181,9 +211,9 @@ std::optional<uint32_t> NetAddress::LinkedIpv4() const
 {
     if (!IsRoutable()) return std::nullopt;
     if (Is(Net::kIpv4)) return ReadBE32(m_bytes.data());
-    if (IsRfc6052() || IsRfc6145()) return ReadBE32(m_bytes.data() + 12);
-    if (IsRfc3964()) return ReadBE32(m_bytes.data() + 2);
-    if (IsRfc4380()) return ~ReadBE32(m_bytes.data() + 12); // Teredo stores it inverted
+    if (IsRfc6052(*this) || IsRfc6145(*this)) return ReadBE32(m_bytes.data() + 12);
+    if (IsRfc3964(*this)) return ReadBE32(m_bytes.data() + 2);
+    if (IsRfc4380(*this)) return ~ReadBE32(m_bytes.data() + 12); // Teredo stores it inverted
     return std::nullopt;
 }
 
@@ -192,17 +222,17 @@ int NetAddress::ReachabilityFrom(const NetAddress& partner) const
     enum { kNot, kDefault, kTeredo, kIpv6Weak, kIpv4, kIpv6Strong, kPrivate };
     if (!IsRoutable()) return kNot;
     const Net net = m_network;
-    const bool tunnel = IsRfc3964() || IsRfc6052() || IsRfc6145();
+    const bool tunnel = IsRfc3964(*this) || IsRfc6052(*this) || IsRfc6145(*this);
     // Reachability for a partner whose IPv6 is not its best network.
     const auto behind_teredo = [&] {
-        if (IsRfc4380()) return kTeredo;
+        if (IsRfc4380(*this)) return kTeredo;
         return net == Net::kIpv6 ? kIpv6Weak : net == Net::kIpv4 ? kIpv4 : kDefault;
     };
-    if (partner.IsRfc4380()) return behind_teredo();
+    if (IsRfc4380(partner)) return behind_teredo();
     switch (partner.RoutableNetwork()) {
     case Net::kIpv4: return net == Net::kIpv4 ? kIpv4 : kDefault;
     case Net::kIpv6:
-        if (IsRfc4380()) return kTeredo;
+        if (IsRfc4380(*this)) return kTeredo;
         if (net == Net::kIpv6) return tunnel ? kIpv6Weak : kIpv6Strong;
         return net == Net::kIpv4 ? kIpv4 : kDefault;
     case Net::kOnion: return net == Net::kOnion ? kPrivate : net == Net::kIpv4 ? kIpv4 : kDefault;

@@ -75,21 +75,6 @@ public:
     bool IsRelayable() const { return !IsInternal(); }
     bool FitsV1() const; //!< an `addr` message can carry it
     bool HasCjdnsPrefix() const { return m_bytes[0] == 0xfc; }
-    bool IsRfc1918() const;   //!< IPv4: private
-    bool IsRfc2544() const;   //!< IPv4: benchmarks between networks, 198.18.0.0/15
-    bool IsRfc3927() const;   //!< IPv4: link-local
-    bool IsRfc5737() const;   //!< IPv4: documentation
-    bool IsRfc6598() const;   //!< IPv4: shared by an ISP's customers, 100.64.0.0/10
-    bool IsRfc3849() const;   //!< IPv6: documentation, 2001:db8::/32
-    bool IsRfc3964() const;   //!< IPv6: 6to4
-    bool IsRfc4193() const;   //!< IPv6: unique local
-    bool IsRfc4380() const;   //!< IPv6: Teredo
-    bool IsRfc4843() const;   //!< IPv6: ORCHID
-    bool IsRfc4862() const;   //!< IPv6: link-local
-    bool IsRfc6052() const;   //!< IPv6: IPv4 in 64:ff9b::/96
-    bool IsRfc6145() const;   //!< IPv6: IPv4 translated
-    bool IsRfc7343() const;   //!< IPv6: ORCHID version 2
-    bool IsHurricane() const; //!< IPv6: 2001:470::/32, tunnels of he.net
 
     /** Its network; kUnroutable if it is not routable. */
     AddressNetwork RoutableNetwork() const;
@@ -130,9 +115,6 @@ private:
     NetAddress(AddressNetwork network, ByteSpan bytes);
     static std::optional<NetAddress> ParseOnion(std::string_view text);
     static std::optional<NetAddress> ParseI2p(std::string_view text);
-    /** Whether it is IPv6 with this prefix. */
-    bool Ipv6Prefix(std::initializer_list<uint8_t> prefix) const;
-    bool Ipv4Prefix(std::initializer_list<uint8_t> prefix) const;
 
     AddressNetwork m_network = AddressNetwork::kIpv6;
     std::array<uint8_t, kLongest> m_bytes{}; //!< zeros after Raw()

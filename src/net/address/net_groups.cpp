@@ -11,6 +11,14 @@ namespace {
 
 using Net = AddressNetwork;
 
+/** IPv6 tunnels of he.net, 2001:470::/32. */
+bool IsHurricane(const NetAddress& address)
+{
+    constexpr std::array<uint8_t, 4> kPrefix{0x20, 0x01, 0x04, 0x70};
+    return address.Is(Net::kIpv6) &&
+           std::equal(kPrefix.begin(), kPrefix.end(), address.Raw().begin());
+}
+
 /** Bits of an address that determine its group. */
 size_t GroupBits(const NetAddress& address)
 {
@@ -19,7 +27,7 @@ size_t GroupBits(const NetAddress& address)
     case Net::kI2p: return 4;
     case Net::kCjdns: return 12; // the first 8 are always the same
     case Net::kInternal: return 8 * address.Raw().size();
-    default: return address.IsHurricane() ? 36 : 32;
+    default: return IsHurricane(address) ? 36 : 32;
     }
 }
 
