@@ -25,7 +25,7 @@ void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
     GoalChanged();
     // Otherwise a request that is of no use any more would count as the one that delays all others.
     std::vector<const HeaderNode*> stored;
-    for (const auto& [node, owed] : m_asked) {
+    for (const auto& [node, owed] : m_requests.Blocks()) {
         if (goal.Have(*node)) stored.push_back(node);
     }
     for (const HeaderNode* node : stored) Stored(*node, now);
@@ -34,8 +34,8 @@ void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
 void BlockDownloader::GoalChanged()
 {
     m_cursor = -1; // pending requests are skipped
-    m_again.clear();
-    for (auto& [peer, load] : m_loads) load.branch_after = 0;
+    m_requests.GivenBack().clear();
+    for (auto& [peer, load] : m_requests.Loads()) load.branch_after = 0;
 }
 
 std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const HeaderNode& tip,
@@ -44,7 +44,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     std::vector<const HeaderNode*> out;
     if (!source.best_known) return out;
     GiveUpLost(source, now);
-    Load& load = m_loads[source.peer];
+    Load& load = m_requests.LoadOf(source.peer);
     const size_t most = FreeSlots(load, source.most, now);
     if (most == 0) return out;
     AskAgain(source, most, out);
@@ -58,27 +58,8 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     }
     if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
     AskToHelp(source, most, now, out);
-    Request(source.peer, out, now);
+    m_requests.Add(source.peer, out, now);
     return out;
-}
-
-void BlockDownloader::Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
-{
-    Load& load = m_loads[peer];
-    if (nodes.empty()) return;
-    if (load.requests.empty()) {
-        load.first_since = load.last_received = now;
-        load.rate.Begin(now);
-    }
-    for (const HeaderNode* node : nodes) {
-        load.requests.push_back({node, nullptr});
-        const auto [owed, is_new] = m_asked.try_emplace(node);
-        owed->second.peers.push_back(peer);
-        if (!is_new) continue;
-        const auto again = m_again.find({node->height, node});
-        owed->second.since = again == m_again.end() ? now : again->second;
-        if (again != m_again.end()) m_again.erase(again);
-    }
 }
 
 // A branch that left ours long ago has too many blocks for this function: Ask() handles it.
@@ -90,12 +71,12 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
     const HeaderNode* node = source.best_known;
     for (; tip.Ancestor(node->height) != node; node = node->prev) {
         if (out.size() > kMinInFlight) return {};
-        const bool wanted = !m_goal->Have(*node) && !IsAsked(*node);
+        const bool wanted = !m_goal->Have(*node) && !m_requests.IsAsked(*node);
         if (wanted && !HasSpoilt(source, *node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
-    out.resize(std::min(out.size(), FreeSlots(m_loads[source.peer], source.most, now)));
-    Request(source.peer, out, now);
+    out.resize(std::min(out.size(), FreeSlots(m_requests.LoadOf(source.peer), source.most, now)));
+    m_requests.Add(source.peer, out, now);
     return out;
 }
 
@@ -124,10 +105,11 @@ bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) con
 void BlockDownloader::AskAgain(const Source& source, size_t most,
                                std::vector<const HeaderNode*>& out)
 {
-    for (auto it = m_again.begin(); it != m_again.end() && out.size() < most;) {
+    auto& again = m_requests.GivenBack();
+    for (auto it = again.begin(); it != again.end() && out.size() < most;) {
         const HeaderNode& node = *it->first.second;
         if (m_goal->Have(node)) {
-            it = m_again.erase(it);
+            it = again.erase(it);
             continue;
         }
         if (CanServe(source, node)) out.push_back(&node);
@@ -153,7 +135,7 @@ void BlockDownloader::AskLost(const Source& source, size_t most, int64_t now,
 {
     const HeaderNode* node = m_goal->NextLost(-1);
     for (; node && out.size() < most; node = m_goal->NextLost(node->height)) {
-        if (IsAsked(*node) || IsIn(out, *node)) continue;
+        if (m_requests.IsAsked(*node) || IsIn(out, *node)) continue;
         if (MayHave(source, *node, now)) out.push_back(node);
     }
 }
@@ -163,11 +145,11 @@ void BlockDownloader::AskLost(const Source& source, size_t most, int64_t now,
 void BlockDownloader::GiveUpLost(const Source& source, int64_t now)
 {
     std::vector<const HeaderNode*> late;
-    for (const Asked& request : m_loads[source.peer].requests) {
+    for (const BlockRequests::Request& request : m_requests.LoadOf(source.peer).requests) {
         const HeaderNode& node = *request.node;
         if (source.best_known->Ancestor(node.height) == &node) continue;
         if (m_goal->NextLost(node.height - 1) != &node) continue;
-        if (now > m_asked.at(&node).since + kLostPatience) late.push_back(&node);
+        if (now > m_requests.Blocks().at(&node).since + kLostPatience) late.push_back(&node);
     }
     for (const HeaderNode* node : late) {
         m_lack[{source.peer, node}] = now + kLostRetry;
@@ -183,7 +165,8 @@ void BlockDownloader::AskPreferred(const Source& source, size_t most,
     if (first == DownloadGoal::kNoneFirst) return;
     const HeaderNode* node = m_goal->NextMissing(first - 1);
     for (; node && out.size() < most; node = m_goal->NextMissing(node->height)) {
-        if (!IsAsked(*node) && !IsIn(out, *node) && CanServe(source, *node)) out.push_back(node);
+        if (m_requests.IsAsked(*node) || IsIn(out, *node)) continue;
+        if (CanServe(source, *node)) out.push_back(node);
     }
 }
 
@@ -196,13 +179,13 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
     while (out.size() < most) {
         const HeaderNode* const node = m_goal->NextMissing(m_cursor);
         if (!node) return false;
-        if (!IsAsked(*node) && !IsIn(out, *node)) {
+        if (!m_requests.IsAsked(*node) && !IsIn(out, *node)) {
             // The cursor is shared by all peers: a skipped block would be requested from none.
             const bool spoilt = HasSpoilt(source, *node);
             if (!spoilt && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
             if (spoilt) {
-                GiveBack(*node, now);
+                m_requests.GiveBack(*node, now);
             } else {
                 out.push_back(node);
             }
@@ -224,7 +207,7 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
         std::min({best.height, fork->height + kDownloadWindow, m_goal->WindowEnd()});
     for (int32_t height = fork->height + 1; height <= end && out.size() < most; ++height) {
         const HeaderNode& node = *best.Ancestor(height);
-        if (m_goal->Have(node) || IsAsked(node) || !CanServe(source, node)) continue;
+        if (m_goal->Have(node) || m_requests.IsAsked(node) || !CanServe(source, node)) continue;
         out.push_back(&node);
     }
 }
@@ -235,8 +218,8 @@ void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
     Load* staller = nullptr;
     PeerId its_id = -1;
     int32_t lowest = std::numeric_limits<int32_t>::max();
-    for (auto& [peer, load] : m_loads) {
-        for (const Asked& request : load.requests) {
+    for (auto& [peer, load] : m_requests.Loads()) {
+        for (const BlockRequests::Request& request : load.requests) {
             if (peer == waiting || request.node->height >= lowest) continue;
             lowest = request.node->height;
             staller = &load;
@@ -250,11 +233,12 @@ void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
 
 bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
 {
-    const bool asked = IsAsked(node);
-    const auto found = m_loads.find(peer);
-    if (found == m_loads.end()) return asked;
-    if (IsAskedOf(peer, node)) found->second.rate.Received(now); // before the peer may become idle
-    Remove(peer, node, now);
+    const bool asked = m_requests.IsAsked(node);
+    Load* const load = m_requests.FindLoad(peer);
+    if (!load) return asked;
+    // Before the peer may become idle.
+    if (m_requests.IsAskedOf(peer, node)) load->rate.Received(now);
+    m_requests.Remove(peer, node, now);
     return asked;
 }
 
@@ -268,111 +252,43 @@ bool BlockDownloader::ShortenStallTimeout()
 
 bool BlockDownloader::Demand(PeerId peer, const HeaderNode& node, int64_t now)
 {
-    if (IsAskedOf(peer, node)) return false;
-    Request(peer, {&node}, now);
+    if (m_requests.IsAskedOf(peer, node)) return false;
+    m_requests.Add(peer, {&node}, now);
     return true;
 }
 
-void BlockDownloader::Refused(const HeaderNode& node, int64_t now) { GiveBack(node, now); }
+void BlockDownloader::Refused(const HeaderNode& node, int64_t now)
+{
+    m_requests.GiveBack(node, now);
+}
 
 void BlockDownloader::GiveUp(PeerId peer, const HeaderNode& node, int64_t now)
 {
-    Remove(peer, node, now);
-    GiveBack(node, now);
-}
-
-/** Queues the block again, unless another peer is still asked for it. */
-void BlockDownloader::GiveBack(const HeaderNode& node, int64_t since)
-{
-    if (!IsAsked(node)) m_again.try_emplace({node.height, &node}, since);
+    m_requests.Remove(peer, node, now);
+    m_requests.GiveBack(node, now);
 }
 
 void BlockDownloader::Excuse(PeerId peer, int64_t now)
 {
-    const auto found = m_loads.find(peer);
-    if (found == m_loads.end()) return;
-    found->second.first_since = found->second.last_received = now;
+    if (Load* const load = m_requests.FindLoad(peer)) load->first_since = load->last_received = now;
 }
 
 void BlockDownloader::Stored(const HeaderNode& node, int64_t now)
 {
-    const auto peers = AskedOf(node);
-    // Iterates over a copy, because Remove() changes AskedOf().
-    for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
-        Remove(peer, node, now);
-    }
+    m_requests.RemoveAll(node, now);
 }
 
 void BlockDownloader::Disconnected(PeerId peer)
 {
     std::erase_if(m_lack, [peer](const auto& entry) { return entry.first.first == peer; });
-    const auto found = m_loads.find(peer);
-    if (found == m_loads.end()) return;
-    for (const Asked& request : found->second.requests) {
-        const HeaderNode& node = *request.node;
-        const int64_t since = m_asked.at(&node).since;
-        RemoveAsked(peer, node);
-        GiveBack(node, since);
-    }
-    m_loads.erase(found);
-}
-
-std::deque<BlockDownloader::Asked>::iterator BlockDownloader::FindRequest(Load& load,
-                                                                          const HeaderNode& node)
-{
-    return std::find_if(load.requests.begin(), load.requests.end(),
-                        [&](const Asked& request) { return request.node == &node; });
-}
-
-void BlockDownloader::RemoveAsked(PeerId peer, const HeaderNode& node)
-{
-    const auto owed = m_asked.find(&node);
-    std::erase(owed->second.peers, peer);
-    if (owed->second.peers.empty()) m_asked.erase(owed);
-}
-
-void BlockDownloader::Remove(PeerId peer, const HeaderNode& node, int64_t now)
-{
-    if (!IsAskedOf(peer, node)) return;
-    Load& load = m_loads[peer];
-    const auto request = FindRequest(load, node);
-    if (request == load.requests.begin()) load.first_since = now;
-    load.last_received = now;
-    load.stalling_since = 0;
-    load.requests.erase(request);
-    if (load.requests.empty()) load.rate.End(now);
-    RemoveAsked(peer, node);
-}
-
-bool BlockDownloader::IsAskedOf(PeerId peer, const HeaderNode& node) const
-{
-    const auto peers = AskedOf(node);
-    return std::find(peers.begin(), peers.end(), peer) != peers.end();
-}
-
-std::span<const PeerId> BlockDownloader::AskedOf(const HeaderNode& node) const
-{
-    const auto found = m_asked.find(&node);
-    return found == m_asked.end() ? std::span<const PeerId>() : found->second.peers;
-}
-
-std::unique_ptr<PartialBlock>& BlockDownloader::Partial(PeerId peer, const HeaderNode& node)
-{
-    CHECK(IsAskedOf(peer, node));
-    return FindRequest(m_loads[peer], node)->partial;
-}
-
-size_t BlockDownloader::RequestsTo(PeerId peer) const
-{
-    const auto found = m_loads.find(peer);
-    return found == m_loads.end() ? 0 : found->second.requests.size();
+    m_requests.RemovePeer(peer);
 }
 
 BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
 {
-    const auto found = m_loads.find(peer);
-    if (found == m_loads.end() || found->second.requests.empty()) return Verdict::kFine;
-    const Load& load = found->second;
+    const Load* const found = m_requests.FindLoad(peer);
+    if (!found || found->requests.empty()) return Verdict::kFine;
+    const Load& load = *found;
     if (load.stalling_since != 0 && now > load.stalling_since + m_stall_timeout) {
         // Our own line may be slow: the next peer gets more time.
         m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
@@ -383,18 +299,9 @@ BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
     }
     // One block interval, and half of one more for each other peer that delivers.
     int64_t others = -1;
-    for (const auto& [id, other] : m_loads) others += !other.requests.empty();
+    for (const auto& [id, other] : m_requests.Loads()) others += !other.requests.empty();
     const int64_t patience = m_spacing * kSecond * (2 + others) / 2;
     return now > load.first_since + patience ? Verdict::kTimeout : Verdict::kFine;
-}
-
-std::vector<int32_t> BlockDownloader::InFlight(PeerId peer) const
-{
-    std::vector<int32_t> out;
-    const auto found = m_loads.find(peer);
-    if (found == m_loads.end()) return out;
-    for (const Asked& request : found->second.requests) out.push_back(request.node->height);
-    return out;
 }
 
 } // namespace ibd

@@ -4,19 +4,14 @@
 // blocks, so that the same code fetches blocks in any order for the booster, and in a moving window
 // for the serial engine.
 //
-// Owned by BlockRelay, one thread. Memory: kMaxInFlight requests for each peer, and the
-// requests given back by peers that left.
+// Owned by BlockRelay, one thread. Memory: that of its BlockRequests, with kMaxInFlight for each
+// peer.
 #pragma once
 
-#include "net/peer/block_rate.h"
-#include "net/peer/header_sync.h"
+#include "net/peer/block_requests.h"
 #include "net/peer/spoilt_blocks.h"
-#include "net/wire/compact_block.h"
 
-#include <deque>
 #include <limits>
-#include <map>
-#include <unordered_map>
 
 namespace ibd {
 
@@ -121,21 +116,16 @@ public:
     /** Whether a peer delays the others for so long that it must be disconnected. */
     Verdict Judge(PeerId peer, int64_t now);
 
-    bool IsAsked(const HeaderNode& node) const { return m_asked.contains(&node); }
-    bool IsAskedOf(PeerId peer, const HeaderNode& node) const;
-    /** The peers asked for a block, in the order of the requests; empty: none. */
-    std::span<const PeerId> AskedOf(const HeaderNode& node) const;
+    /** The pending requests. */
+    const BlockRequests& Requests() const { return m_requests; }
     /** The compact block that a peer sent as an answer, while it is being completed; the peer must
      *  be asked for the block. Empty until it is set; removed with the request. */
-    std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node);
-    bool Idle() const { return m_asked.empty(); }
+    std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node)
+    {
+        return m_requests.Partial(peer, node);
+    }
     /** Whether a block of the goal is missing, requested or not. */
     bool AnyMissing() const { return m_goal->NextMissing(-1) != nullptr; }
-    size_t RequestsTo(PeerId peer) const;
-    /** Number of requested blocks. */
-    size_t BlocksAsked() const { return m_asked.size(); }
-    /** Heights, in the order of the requests. */
-    std::vector<int32_t> InFlight(PeerId peer) const;
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
     /** Call for each connected block: reduces the stall timeout, which Judge() has raised for a
      *  slow line, step by step. Not for each received block: behind a delayed block lie a thousand
@@ -146,24 +136,7 @@ public:
     PeerId TakeNewStaller() { return std::exchange(m_new_staller, -1); }
 
 private:
-    struct Asked {
-        const HeaderNode* node;
-        std::unique_ptr<PartialBlock> partial;
-    };
-    struct Load {
-        std::deque<Asked> requests;
-        BlockRate rate;
-        int64_t first_since = 0;    //!< since when the first request is the awaited one
-        int64_t last_received = 0;  //!< or time of the request, if none was pending then
-        int64_t stalling_since = 0; //!< 0: does not delay others
-        int64_t branch_after = 0;   //!< next search of its own branch
-        int64_t help_after = 0;     //!< next search for blocks that others owe
-    };
-    /** A requested block. */
-    struct Owed {
-        std::vector<PeerId> peers; //!< in the order of the requests
-        int64_t since = 0;         //!< time of the first request, even if that has ended
-    };
+    using Load = BlockRequests::Load;
     /** The expected time of a block that others owe. */
     struct Awaited {
         const HeaderNode* node;
@@ -172,9 +145,6 @@ private:
     };
 
     size_t FreeSlots(const Load& load, size_t bound, int64_t now) const;
-    void Request(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
-    static std::deque<Asked>::iterator FindRequest(Load& load, const HeaderNode& node);
-    void RemoveAsked(PeerId peer, const HeaderNode& node);
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     bool MayHave(const Source& source, const HeaderNode& node, int64_t now) const;
@@ -191,21 +161,15 @@ private:
     void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                     std::vector<const HeaderNode*>& out) const;
     std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;
-    int64_t ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const;
-    static int64_t Expected(const Load& load, size_t place, int64_t since, int64_t now);
-    void GiveBack(const HeaderNode& node, int64_t since);
+    int64_t ExpectedOfAny(const BlockRequests::Owed& owed, const HeaderNode& node,
+                          int64_t now) const;
     void NoteStaller(PeerId waiting, int64_t now);
-    void Remove(PeerId peer, const HeaderNode& node, int64_t now);
 
     DownloadGoal* m_goal;
     const int64_t m_spacing;
-    std::map<PeerId, Load> m_loads;
-    std::unordered_map<const HeaderNode*, Owed> m_asked;
-    /** Missing blocks up to this height were requested, or are in m_again. */
+    BlockRequests m_requests;
+    /** Missing blocks up to this height were requested, or are given back. */
     int32_t m_cursor = -1;
-    /** Blocks to be requested again, by height and node (branches have several at a height); value:
-     *  time since they are owed. */
-    std::map<std::pair<int32_t, const HeaderNode*>, int64_t> m_again;
     /** Peers that have not sent a lost block in time, and when they are asked again. */
     std::map<std::pair<PeerId, const HeaderNode*>, int64_t> m_lack;
     int64_t m_stall_timeout = kStallTimeout; //!< in whole seconds, like Core

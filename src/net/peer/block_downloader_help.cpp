@@ -10,24 +10,26 @@ namespace {
 
 constexpr double kMicros = 1e6; //!< in a second
 
-} // namespace
-
 /** Expected arrival of the block at that position of the peer's queue, microseconds from now. 0:
  *  the peer has delivered nothing yet, and still has time. */
-int64_t BlockDownloader::Expected(const Load& load, size_t place, int64_t since, int64_t now)
+int64_t Expected(const BlockRequests::Load& load, size_t place, int64_t since, int64_t now)
 {
-    if (!load.rate.Known()) return now - since >= kHelpAfter ? now - since : 0;
+    if (!load.rate.Known()) return now - since >= BlockDownloader::kHelpAfter ? now - since : 0;
     const double in_turn = static_cast<double>(place + 1) * kMicros / load.rate.PerSecond(now);
     const int64_t silence = load.requests.empty() ? 0 : now - load.last_received;
-    return std::max(static_cast<int64_t>(in_turn), silence < kQuietAfter ? 0 : silence);
+    return std::max(static_cast<int64_t>(in_turn),
+                    silence < BlockDownloader::kQuietAfter ? 0 : silence);
 }
 
+} // namespace
+
 /** The earliest expected arrival among the asked peers. */
-int64_t BlockDownloader::ExpectedOfAny(const Owed& owed, const HeaderNode& node, int64_t now) const
+int64_t BlockDownloader::ExpectedOfAny(const BlockRequests::Owed& owed, const HeaderNode& node,
+                                       int64_t now) const
 {
     int64_t soonest = std::numeric_limits<int64_t>::max();
     for (const PeerId peer : owed.peers) {
-        const Load& load = m_loads.at(peer);
+        const Load& load = m_requests.Loads().at(peer);
         size_t place = 0;
         while (load.requests[place].node != &node) ++place;
         soonest = std::min(soonest, Expected(load, place, owed.since, now));
@@ -40,12 +42,12 @@ std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source&
                                                                    int64_t now) const
 {
     std::vector<Awaited> out;
-    for (const auto& [peer, load] : m_loads) {
+    for (const auto& [peer, load] : m_requests.Loads()) {
         for (size_t place = 0; place < load.requests.size(); ++place) {
             const HeaderNode& node = *load.requests[place].node;
-            const Owed& owed = m_asked.at(&node);
+            const BlockRequests::Owed& owed = m_requests.Blocks().at(&node);
             if (owed.peers.front() != peer || m_goal->Have(node)) continue; // once for each block
-            if (IsAskedOf(source.peer, node) || !CanServe(source, node)) continue;
+            if (m_requests.IsAskedOf(source.peer, node) || !CanServe(source, node)) continue;
             const bool alone = owed.peers.size() == 1;
             out.push_back(
                 {&node, owed.since,
@@ -71,7 +73,7 @@ void BlockDownloader::AskOnTrial(const std::vector<Awaited>& awaited, int64_t no
 void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
                                 std::vector<const HeaderNode*>& out)
 {
-    Load& own = m_loads.at(source.peer);
+    Load& own = m_requests.LoadOf(source.peer);
     // With a window, a delaying peer is disconnected instead.
     if (m_goal->WindowEnd() != DownloadGoal::kNoWindow || now < own.help_after) return;
     const size_t before = out.size();

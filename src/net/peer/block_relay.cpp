@@ -94,7 +94,7 @@ void BlockRelay::Describe(const Peer& peer, PeerInfo& info) const
 
 std::vector<int32_t> BlockRelay::InFlight(const Peer& peer) const
 {
-    return m_downloader ? m_downloader->InFlight(peer.Id()) : std::vector<int32_t>();
+    return m_downloader ? m_downloader->Requests().HeightsOf(peer.Id()) : std::vector<int32_t>();
 }
 
 void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
@@ -124,7 +124,7 @@ void BlockRelay::EndRequest(const Peer& peer, ByteSpan raw)
 {
     if (!m_downloader || raw.size() < BlockHeader::kSize) return;
     const HeaderNode* const node = m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash());
-    if (node && m_downloader->IsAskedOf(peer.Id(), *node)) {
+    if (node && m_downloader->Requests().IsAskedOf(peer.Id(), *node)) {
         m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
     }
 }
@@ -237,7 +237,7 @@ void BlockRelay::HeadersTaken(Peer& peer, const HeaderNode& last)
     const auto nodes = m_downloader->AskTowards(
         {peer.Id(), &last, false, false, &m_spoilt.Of(peer)}, tip, m_peers.Now());
     // A single block on the active chain arrives fastest without the transactions that we have.
-    const bool alone = nodes.size() == 1 && m_downloader->BlocksAsked() == 1;
+    const bool alone = nodes.size() == 1 && m_downloader->Requests().Blocks().size() == 1;
     const bool compact = alone && m_announcing.MaySendCompact(peer) && last.prev &&
                          m_at.chain.Facts(*last.prev).fully_validated;
     AskForBlocks(peer, nodes, compact ? kInvCompactBlock : kInvWitnessBlock);
@@ -264,7 +264,7 @@ void BlockRelay::AskForBlocks(Peer& peer, const std::vector<const HeaderNode*>& 
 /** The hash of the first requested block. */
 std::string BlockRelay::FirstInFlight(const Peer& peer) const
 {
-    const int32_t height = m_downloader->InFlight(peer.Id()).front();
+    const int32_t height = m_downloader->Requests().HeightsOf(peer.Id()).front();
     const HeaderNode* const best = m_chains.BestOf(peer);
     const HeaderNode* const node = best ? best->Ancestor(height) : nullptr;
     return node ? node->hash.ToHex() : "";
@@ -283,7 +283,7 @@ bool BlockRelay::MayAskForBlocks(const Peer& peer) const
     if (peer.IsPreferredSource()) return !peer.IsLimited();
     const auto preferred = [](const auto& entry) { return entry.second->IsPreferredSource(); };
     return !peer.IsLimited() && !peer.Is(ConnectionKind::kAddrFetch) &&
-           (m_downloader->Idle() ||
+           (m_downloader->Requests().Empty() ||
             std::none_of(m_peers.All().begin(), m_peers.All().end(), preferred));
 }
 
@@ -310,7 +310,7 @@ void BlockRelay::HandleTaken(const TakenBlock& taken)
     // Without other pending requests the block was new.
     Peer* const peer = m_peers.Find(taken.peer);
     if (!peer || peer->closing || !m_announcing.MaySendCompact(*peer)) return;
-    if (m_at.chain.IsInitialBlockDownload() || !m_downloader->Idle()) return;
+    if (m_at.chain.IsInitialBlockDownload() || !m_downloader->Requests().Empty()) return;
     m_announcing.ChooseAnnouncer(*peer);
 }
 

@@ -39,7 +39,7 @@ public:
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
     /** No block is requested from any peer. */
-    bool IsIdle() const { return !m_downloader || m_downloader->Idle(); }
+    bool IsIdle() const { return !m_downloader || m_downloader->Requests().Empty(); }
     /** Heights of the blocks requested from a peer. */
     std::vector<int32_t> InFlight(const Peer& peer) const;
     /** Seconds since 1970; 0: never. */

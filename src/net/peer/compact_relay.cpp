@@ -45,7 +45,7 @@ void CompactRelay::HandleCompactBlock(Peer& peer, ByteSpan payload)
 /** For a missing block: completes it, or has it fetched in full. */
 void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message)
 {
-    const bool asked = Downloader().IsAskedOf(peer.Id(), node);
+    const bool asked = Downloader().Requests().IsAskedOf(peer.Id(), node);
     if (!asked && !m_announcing.IsAnnouncer(peer)) {
         m_at.log.Debug(LogCategory::kCmpctBlock,
                        "{}, not marked as high-bandwidth, sent us an unsolicited compact block!",
@@ -58,14 +58,14 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
         if (asked) AskInFull(peer, node);
         return;
     }
-    const size_t asked_peers = Downloader().AskedOf(node).size();
+    const size_t asked_peers = Downloader().Requests().AskedOf(node).size();
     if (asked_peers == 0 && !m_chains.IsCaughtUp()) return;
     if (node.height > tip.height + kMaxAhead) {
         // We know none of its transactions.
         return asked ? AskInFull(peer, node) : m_headers.Process(peer, {message.header});
     }
     const bool may_ask = asked_peers < kMaxDownloads &&
-                         Downloader().RequestsTo(peer.Id()) < BlockDownloader::kMinInFlight;
+                         Downloader().Requests().CountTo(peer.Id()) < BlockDownloader::kMinInFlight;
     if (asked || may_ask) {
         StartPartial(peer, node, message);
     } else {
@@ -79,7 +79,7 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
 void CompactRelay::StartPartial(Peer& peer, const HeaderNode& node,
                                 const CompactBlockMessage& message)
 {
-    const size_t asked_before = Downloader().AskedOf(node).size();
+    const size_t asked_before = Downloader().Requests().AskedOf(node).size();
     Downloader().Demand(peer.Id(), node, m_peers.Now());
     auto& partial = Downloader().Partial(peer.Id(), node);
     if (partial) {
@@ -101,7 +101,7 @@ void CompactRelay::AskForMissing(Peer& peer, const HeaderNode& node, size_t aske
 {
     GetBlockTxnMessage request{node.hash, Downloader().Partial(peer.Id(), node)->Missing()};
     if (request.indexes.empty()) return FillPartial(peer, node, {});
-    const auto asked = Downloader().AskedOf(node);
+    const auto asked = Downloader().Requests().AskedOf(node);
     const bool one_called =
         std::any_of(asked.begin(), asked.end(), [&](PeerId id) { return IsOutbound(id); });
     const bool in_parallel =
@@ -153,7 +153,7 @@ void CompactRelay::HandleBlockTxn(Peer& peer, ByteSpan payload)
     const HeaderNode* const node = payload.size() < BlockHash::size()
                                        ? nullptr
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));
-    if (!node || !m_blocks.Downloader() || !Downloader().IsAskedOf(peer.Id(), *node) ||
+    if (!node || !m_blocks.Downloader() || !Downloader().Requests().IsAskedOf(peer.Id(), *node) ||
         !Downloader().Partial(peer.Id(), *node)) {
         if (!m_peers.IsReadable<BlockTxnMessage>(payload)) return;
         m_at.log.Debug(LogCategory::kNet,
@@ -226,7 +226,7 @@ void CompactRelay::AskInFull(Peer& peer, const HeaderNode& node)
 
 bool CompactRelay::IsFirstAsked(const Peer& peer, const HeaderNode& node) const
 {
-    const auto asked = Downloader().AskedOf(node);
+    const auto asked = Downloader().Requests().AskedOf(node);
     return !asked.empty() && asked.front() == peer.Id();
 }
 

@@ -110,13 +110,13 @@ TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader
     CHECK(f.Ask(1) == Heights(1, 16));
     CHECK(f.Ask(1).empty());
     CHECK(f.Ask(2) == Heights(17, 32));
-    CHECK(f.downloader.InFlight(2) == Heights(17, 32));
+    CHECK(f.downloader.Requests().HeightsOf(2) == Heights(17, 32));
     CHECK(f.Deliver(1, 3));
     CHECK(f.Ask(1) == Heights(33, 33));
     CHECK(f.Deliver(2, 5)); // asked of another
     CHECK_FALSE(f.Deliver(2, 90));
     f.downloader.Disconnected(1);
-    CHECK(f.downloader.InFlight(1).empty());
+    CHECK(f.downloader.Requests().HeightsOf(1).empty());
     CHECK(f.Ask(3) ==
           std::vector<int32_t>{1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 33, 34});
     // A refused block is asked for again, of any peer.
@@ -196,7 +196,7 @@ TEST_CASE("peers that have left the chain of a block that is needed again are as
     CHECK(f.AskAs({3, &ours}) == std::vector<int32_t>{98});
     f.now += 2 * BlockDownloader::kLostPatience;
     CHECK(f.AskAs({3, &ours}).empty());
-    CHECK(f.downloader.InFlight(3) == std::vector<int32_t>{98});
+    CHECK(f.downloader.Requests().HeightsOf(3) == std::vector<int32_t>{98});
 }
 
 TEST_CASE("a peer with other duties is asked for as few blocks as its bound says",
@@ -250,10 +250,10 @@ TEST_CASE("who holds up the window is told from who waits", "[block_downloader]"
     CHECK(f.Ask(1) == Heights(1, 16));
     f.now += kMicros;
     for (int32_t height = 17; height <= 1024; ++height) {
-        if (const auto& mine = f.downloader.InFlight(2); mine.empty()) f.Ask(2);
+        if (const auto& mine = f.downloader.Requests().HeightsOf(2); mine.empty()) f.Ask(2);
         f.Deliver(2, height);
     }
-    CHECK(f.downloader.InFlight(2).empty());
+    CHECK(f.downloader.Requests().HeightsOf(2).empty());
     CHECK(f.downloader.Judge(1, f.now + 60 * kMicros) == Verdict::kFine); // no peer waits yet
     CHECK(f.Ask(2).empty());
     CHECK(f.downloader.Judge(1, f.now + 2 * kMicros) == Verdict::kFine);
@@ -299,17 +299,17 @@ TEST_CASE("without a window fast peers get more, and others help", "[block_downl
     for (int tenth = 0; tenth < 100; ++tenth) {
         f.now += kMicros / 10;
         for (int i = 0; i < 10; ++i) { // a hundred blocks a second; 1 gives none
-            f.Deliver(2, f.downloader.InFlight(2).front());
+            f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
             f.Ask(2);
         }
-        most = std::max(most, f.downloader.InFlight(2).size());
+        most = std::max(most, f.downloader.Requests().HeightsOf(2).size());
     }
     CHECK(most >= 200);
     CHECK(most <= 210);
-    CHECK(f.downloader.InFlight(1).size() == 16);
-    while (f.downloader.RequestsTo(2) > 0) {
+    CHECK(f.downloader.Requests().HeightsOf(1).size() == 16);
+    while (f.downloader.Requests().CountTo(2) > 0) {
         f.now += kMicros / 100;
-        f.Deliver(2, f.downloader.InFlight(2).front());
+        f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
         f.Ask(2);
     }
     CHECK(f.goal.NextMissing(-1) == nullptr); // what 1 owes, too
@@ -341,13 +341,14 @@ TEST_CASE("peers in league do not hold blocks back, however many were asked", "[
     // 9 is fast and sends all blocks but those owed by 1 to 8, which were as fast until now.
     for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
     f.now += kMicros / 2;
-    for (PeerId peer = 1; peer <= 9; ++peer) f.Deliver(peer, f.downloader.InFlight(peer).front());
+    for (PeerId peer = 1; peer <= 9; ++peer)
+        f.Deliver(peer, f.downloader.Requests().HeightsOf(peer).front());
     for (PeerId peer = 1; peer <= 8; ++peer) f.Ask(peer);
     const auto finish = [&] {
-        for (int tenth = 0; f.downloader.RequestsTo(9) > 0; ++tenth) {
+        for (int tenth = 0; f.downloader.Requests().CountTo(9) > 0; ++tenth) {
             f.now += kMicros / 10;
-            for (int i = 0; i < 10 && f.downloader.RequestsTo(9) > 0; ++i) {
-                f.Deliver(9, f.downloader.InFlight(9).front());
+            for (int i = 0; i < 10 && f.downloader.Requests().CountTo(9) > 0; ++i) {
+                f.Deliver(9, f.downloader.Requests().HeightsOf(9).front());
                 f.Ask(9);
             }
         }
@@ -369,27 +370,28 @@ TEST_CASE("a peer has room for what it carries now, not for what it carried", "[
     for (int tenth = 0; tenth < 50; ++tenth) {
         f.now += kMicros / 10;
         for (int i = 0; i < 10; ++i) {
-            f.Deliver(1, f.downloader.InFlight(1).front());
+            f.Deliver(1, f.downloader.Requests().HeightsOf(1).front());
             f.Ask(1);
         }
     }
-    const auto owed = f.downloader.InFlight(1);
+    const auto owed = f.downloader.Requests().HeightsOf(1);
     REQUIRE(owed.size() > 190);
     // It falls silent, and gives a block now and then.
     for (int i = 0; i < 100; ++i) {
         f.now += 2 * kMicros;
-        f.Deliver(1, f.downloader.InFlight(1).front());
+        f.Deliver(1, f.downloader.Requests().HeightsOf(1).front());
         CHECK(f.Ask(1).empty());
     }
     // What it owes is another's to bring as soon as there is nothing else: all of it but the next.
     f.Ask(2);
-    while (f.downloader.RequestsTo(2) > 0) {
+    while (f.downloader.Requests().CountTo(2) > 0) {
         f.now += kMicros / 100;
-        f.Deliver(2, f.downloader.InFlight(2).front());
+        f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
         f.Ask(2);
     }
     size_t left = 0;
-    for (const int32_t height : f.downloader.InFlight(1)) left += !f.goal.Have(f.At(height));
+    for (const int32_t height : f.downloader.Requests().HeightsOf(1))
+        left += !f.goal.Have(f.At(height));
     CHECK(left <= 1);
 }
 
@@ -403,8 +405,8 @@ TEST_CASE("at the end fast peers take over at once what slow ones would bring la
     for (int32_t height = 1; height <= 4; ++height) f.Deliver(1, height);
     CHECK(f.Ask(1) == Heights(33, 36)); // four a second, it owes sixteen
     for (;;) {                          // the other all that is left, at once
-        f.Deliver(2, f.downloader.InFlight(2).front());
-        if (f.downloader.RequestsTo(2) == 0) break;
+        f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
+        if (f.downloader.Requests().CountTo(2) == 0) break;
         f.Ask(2);
     }
     CHECK(f.Ask(3) == std::vector<int32_t>{5 + 11}); // on trial: the one that was asked for last
@@ -412,7 +414,8 @@ TEST_CASE("at the end fast peers take over at once what slow ones would bring la
     const std::vector<int32_t> taken = f.Ask(2);
     // Those due in less than half a second are waited for.
     CHECK(taken.size() >= 12);
-    CHECK(std::count(taken.begin(), taken.end(), f.downloader.InFlight(1).front()) == 0);
+    CHECK(std::count(taken.begin(), taken.end(), f.downloader.Requests().HeightsOf(1).front()) ==
+          0);
 }
 
 TEST_CASE("an idle peer takes over only what it brings in half the time", "[block_downloader]")
@@ -459,8 +462,8 @@ TEST_CASE("blocks of one height on two branches are both asked for again", "[blo
     REQUIRE(&other != &best);
     f.downloader.Ask({1, &best}, f.chain.Tip(), f.now);
     f.downloader.Ask({2, &other}, f.chain.Tip(), f.now);
-    REQUIRE(f.downloader.RequestsTo(1) == 5);
-    REQUIRE(f.downloader.RequestsTo(2) == 5);
+    REQUIRE(f.downloader.Requests().CountTo(1) == 5);
+    REQUIRE(f.downloader.Requests().CountTo(2) == 5);
     f.downloader.Disconnected(1);
     f.downloader.Disconnected(2);
     f.goal.delivered = {}; // nothing came
@@ -491,7 +494,7 @@ TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
                 const int gives = kind == 0 ? 0 : kind == 1 ? int(rng() % 20 == 0) : 10;
                 bool gone = f.downloader.Judge(peer, f.now) != Verdict::kFine;
                 for (int i = 0; i < gives && !gone; ++i) {
-                    const auto in_flight = f.downloader.InFlight(peer);
+                    const auto in_flight = f.downloader.Requests().HeightsOf(peer);
                     if (in_flight.empty()) break;
                     const HeaderNode& node = f.At(in_flight[rng() % in_flight.size()]);
                     CHECK(f.downloader.Received(peer, node, f.now));
