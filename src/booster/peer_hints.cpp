@@ -7,7 +7,7 @@ void PeerHints::Prepare(ChainManager& chain)
 {
     if (!m_options.wanted || m_goal) return;
     HintsFetchOptions options = m_options.fetch;
-    options.last_headers = [this] { return m_network->AskForLastHeaders(); };
+    options.last_headers = [this] { return m_headers->AskForLastHeaders(); };
     options.detail = [this] {
         const auto prefetch = Prefetch();
         return prefetch ? prefetch->Detail() : std::string();
@@ -18,13 +18,13 @@ void PeerHints::Prepare(ChainManager& chain)
         m_goal = m_file.get();
         if (m_interrupted) m_goal->Interrupt();
     }
-    m_network->FetchHints(*m_goal, m_options.wait_micros);
+    m_peers->Fetch(*m_goal, m_options.wait_micros);
 }
 
 Result<std::optional<Path>> PeerHints::Fetch(ChainManager& chain, BlockFetcher* fetcher)
 {
     if (!fetcher) {
-        m_network->StopHints();
+        m_peers->Stop();
         return std::optional<Path>();
     }
     StartPrefetch(chain, *fetcher);
@@ -74,17 +74,17 @@ Result<std::optional<Path>> PeerHints::WaitForFile()
 {
     auto file = m_goal->Wait();
     if (file && !*file && m_goal->WasFalse()) {
-        m_network->PunishForHints(m_goal->Id());
+        m_peers->Punish(m_goal->Id());
         return FetchNext("the file has another hash than was said");
     }
-    if (!file || !*file) m_network->StopHints();
+    if (!file || !*file) m_peers->Stop();
     return file;
 }
 
 Result<std::optional<Path>> PeerHints::FetchNext(const std::string& why)
 {
     m_goal->Again();
-    m_network->NextHints(why);
+    m_peers->Next(why);
     return WaitForFile();
 }
 
@@ -92,16 +92,16 @@ void PeerHints::Ended(VerdictKind end, const BoosterSession& session, const Chai
 {
     if (end == VerdictKind::kInterrupted) return;
     const Hints* const hints = session.GivenHints();
-    if (!hints) return m_network->StopHints();
+    if (!hints) return m_peers->Stop();
     const HintsInfo& info = hints->Info();
     const bool fetched = info.path.filename().string().starts_with(kFetchedHints);
     if (fetched && session.HintsWereWrong()) {
-        m_network->PunishForHints(info.id);
+        m_peers->Punish(info.id);
         m_log.Info("IBD Booster: removing the hints that peers gave");
         (void)m_env.Remove(info.path);
     }
     if (end == VerdictKind::kSerial) return; // others may follow
-    m_network->StopHints();
+    m_peers->Stop();
     const HeaderNode* const best = chain.Read().Tree().BestHeader();
     const HeaderNode* const terminal = best->Ancestor(static_cast<int>(info.terminal_height));
     if (end == VerdictKind::kDone && terminal) Keep(*hints, terminal->hash);

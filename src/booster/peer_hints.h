@@ -8,7 +8,7 @@
 #include "booster/booster_session.h"
 #include "booster/hints_from_peers.h"
 #include "booster/hints_library.h"
-#include "net/network.h"
+#include "net/network_interfaces.h"
 
 namespace ibd {
 
@@ -29,7 +29,11 @@ public:
     }
 
     /** Sets the network, before all other calls. */
-    void Attach(PeerNetwork& network) { m_network = &network; }
+    void Attach(HintsFetching& peers, BlockFetching& headers)
+    {
+        m_peers = &peers;
+        m_headers = &headers;
+    }
     /** Before the first connection, because the handshake announces that hints are wanted. They are
      *  fetched from Fetch() on. */
     void Prepare(ChainManager& chain);
@@ -60,7 +64,8 @@ private:
     Logger& m_log;
     HintsLibrary& m_library;
     const PeerHintsOptions m_options;
-    PeerNetwork* m_network = nullptr;
+    HintsFetching* m_peers = nullptr;
+    BlockFetching* m_headers = nullptr;
     mutable Mutex m_mutex;
     std::unique_ptr<HintsFromPeers> m_file IBD_GUARDED_BY(m_mutex);
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;

@@ -1,18 +1,9 @@
-// See network_impl.h: start, stop, and the rounds of net-msg in between.
+// See network_impl.h.
 #include "net/network_impl.h"
 
 namespace ibd {
 
 namespace {
-
-Hash32 RandomSeed(Env& env)
-{
-    Hash32 out;
-    env.RandomBytes(out);
-    return out;
-}
-
-SipKey RandomKey(RandomStream& chance) { return {chance.U64(), chance.U64()}; }
 
 PeerOptions WithLimits(const PeerNetworkOptions& options)
 {
@@ -51,141 +42,56 @@ std::optional<MessageCapture> CaptureOf(const PeerNetworkSurroundings& at,
 } // namespace
 
 PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options)
-    : m_at(std::move(surroundings)), m_options(options), m_active(options.active),
-      m_chance(RandomSeed(m_at.env)), m_group_key(RandomKey(m_chance)),
-      m_bans(RandomKey(m_chance), options.ban_time), m_ways{options.reachable, options.proxies},
-      m_local(m_at.log, m_ways.reachable, options.discover && options.listen,
-              options.peers.log_addresses),
-      m_upload(options.max_upload), m_limits(options.max_connections), m_resolver(SystemLookUp),
-      m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
-      m_capture(CaptureOf(m_at, options)),
-      m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, *this,
-               m_at.now, this, nullptr, m_capture ? &*m_capture : nullptr, m_at.warnings,
+    : m_state(std::move(surroundings), options), m_access(m_state), m_addresses(m_state, m_access),
+      m_resolver(SystemLookUp), m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
+      m_link(m_state, m_access, m_connections), m_capture(CaptureOf(m_at, options)),
+      m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, m_link,
+               m_at.now, &m_addresses, nullptr, m_capture ? &*m_capture : nullptr, m_at.warnings,
                m_at.hints},
-              WithLimits(options))
+              WithLimits(options)),
+      m_ways(m_state, m_addresses, m_connections), m_inbound(m_state, m_access, m_peers),
+      m_calls(m_state, m_access, m_addresses, m_connections, m_resolver,
+              [this](SocketId socket, ConnectedPeer peer, Connections::Speech speech) {
+                  Admit(socket, std::move(peer), speech);
+              }),
+      m_named(m_state, m_calls),
+      m_automatic(m_state, m_addresses, m_named, m_calls, m_resolver, m_peers),
+      m_interfaces{{m_state, m_peers, m_connections, m_link, m_addresses},
+                   {m_state, m_peers, m_calls, m_named},
+                   {m_state, m_peers, m_access},
+                   {m_state, m_addresses},
+                   {m_state, m_peers, m_automatic},
+                   {m_state, m_peers}}
 {
-    m_bans.Load(options.bans);
 }
 
 PeerNetwork::Impl::~Impl() { Stop(); }
 
-AddressFileContext PeerNetwork::Impl::Files() const
-{
-    return {m_at.env, m_at.log, m_options.folder, m_at.params.magic};
-}
-
-Result<> PeerNetwork::Impl::LoadAddresses()
-{
-    if (m_addresses) return {};
-    const AddrManOptions options{m_options.groups, m_options.check_addrman,
-                                 m_options.fixed_addrman_key};
-    IBD_ASSIGN_OR_RETURN(m_addresses, LoadPeers(Files(), options));
-    return {};
-}
-
 Result<> PeerNetwork::Impl::Start()
 {
-    const Lock lock(m_quiet);
+    return m_state.thread.WithoutThread([this]() -> Result<> {
+        IBD_RETURN_IF_ERROR(Prepare());
+        m_state.started = true;
+        m_state.thread.Open();
+        m_connections.Start();
+        m_ways.Start();
+        LogStartOfWork();
+        m_resolver.Start();
+        m_state.thread.Start({[this] { return Round(); }, [this] { m_calls.ReleaseWaiting(); }});
+        return {};
+    });
+}
+
+Result<> PeerNetwork::Impl::Prepare()
+{
     IBD_RETURN_IF_ERROR(LoadAddresses());
-    if (m_options.listen) IBD_RETURN_IF_ERROR(Listen());
-    FindLocalAddresses();
-    m_last_save = m_at.env.MonotonicMicros();
-    LogMapHealth();
+    if (m_options.listen) IBD_RETURN_IF_ERROR(m_ways.Listen());
+    m_addresses.Start();
     for (const std::string& name : m_options.added) {
-        (void)AddNode(name, (m_options.peers.services & kNodeP2pV2) != 0);
+        (void)m_named.Add(name, (m_options.peers.services & kNodeP2pV2) != 0);
     }
-    MakePlans();
-    m_started = true;
-    m_inbox.Open();
-    m_connections.Start();
-    if (m_options.onion_service) MakeOnionService();
-    if (m_options.map_port) MakePortMapper();
-    TellOfWork();
-    m_resolver.Start();
-    m_thread = NamedThread("net-msg", [this] { Loop(); });
+    m_automatic.MakePlans();
     return {};
-}
-
-Result<> PeerNetwork::Impl::Listen()
-{
-    const auto fail = [](const Error& error) {
-        return SystemError("{}\nFailed to listen on any port. Use -listen=0 if you want this.",
-                           error.message);
-    };
-    for (const Binding& binding : m_options.binds) {
-        const auto listening = m_connections.Listen(binding);
-        if (!listening) return fail(listening.GetError());
-    }
-    if (!m_options.bind_any) return {};
-    const uint16_t port = m_options.listen_port;
-    // A failure is ignored: the user did not ask for IPv6.
-    (void)m_connections.Listen({{NetAddress(), port}, kPermitNone, false});
-    const auto listening =
-        m_connections.Listen({{NetAddress::FromIpv4({0, 0, 0, 0}), port}, kPermitNone, false});
-    if (!listening) return fail(listening.GetError());
-    return {};
-}
-
-void PeerNetwork::Impl::FindLocalAddresses()
-{
-    for (const Endpoint& endpoint : m_options.external) {
-        (void)m_local.Add(endpoint, LocalAddresses::kManual);
-    }
-    if (!m_options.listen) return;
-    for (const Binding& binding : m_options.binds) {
-        if (binding.onion || (binding.permissions & kPermitNoBan) == kPermitNoBan) continue;
-        (void)m_local.Add(binding.address, LocalAddresses::kBound);
-    }
-    if (!m_options.discover) return;
-    for (const NetAddress& address : InterfaceAddresses()) {
-        (void)m_local.Add({address.WithCjdns(m_options.cjdns_reachable), m_options.listen_port},
-                          LocalAddresses::kInterface);
-    }
-}
-
-void PeerNetwork::Impl::MakeOnionService()
-{
-    const OnionServiceOptions& onion = *m_options.onion_service;
-    m_connections.Attach([this, &onion](event_base* base) {
-        TorControl::Settings settings{m_at.env,
-                                      m_at.log,
-                                      base,
-                                      onion.control_name,
-                                      onion.control,
-                                      onion.password,
-                                      m_options.folder / "onion_v3_private_key",
-                                      onion.target,
-                                      m_at.params.p2p_port,
-                                      onion.find_proxy};
-        TorControl::Events events;
-        events.service = [this](const Endpoint& service, bool on) { Reachable(service, on); };
-        events.proxy = [this](const Endpoint& socks) {
-            m_inbox.Post([this, socks] { UseTor(socks); });
-        };
-        return std::make_shared<TorControl>(std::move(settings), std::move(events));
-    });
-}
-
-void PeerNetwork::Impl::MakePortMapper()
-{
-    m_connections.Attach([this](event_base* base) {
-        PortMapper::Settings settings{m_at.env, m_at.log, base, m_options.listen_port};
-        settings.gateway = [this](AddressNetwork network) {
-            return DefaultGateway(m_at.env, network);
-        };
-        settings.own_addresses = InterfaceAddresses;
-        return std::make_shared<PortMapper>(std::move(settings), [this](const Endpoint& external) {
-            m_inbox.Post(
-                [this, external] { (void)m_local.Add(external, LocalAddresses::kMapped); });
-        });
-    });
-}
-
-/** Isolates streams, so that peers cannot link them to one node. */
-void PeerNetwork::Impl::UseTor(const Endpoint& socks)
-{
-    m_ways.proxies[AddressNetwork::kOnion] = ProxyServer{socks, {}, true};
-    if (m_options.onion_service->may_connect) m_ways.reachable.Add(AddressNetwork::kOnion);
 }
 
 void PeerNetwork::Impl::Stop()
@@ -194,114 +100,98 @@ void PeerNetwork::Impl::Stop()
     // No event follows; the last rounds handle the earlier ones.
     m_connections.Stop();
     m_resolver.Stop();
-    m_inbox.Wake();
-    m_thread.Join();
+    m_state.thread.Join();
     m_lines.clear();
-    const Lock lock(m_quiet);
-    if (std::exchange(m_started, false)) SaveAddresses();
-}
-
-void PeerNetwork::Impl::Run(const std::function<void()>& body)
-{
-    // Shared, as the thread of the peers may still be returning from it when the caller continues.
-    const auto task = std::make_shared<std::packaged_task<void()>>(body);
-    auto done = task->get_future();
-    if (m_inbox.Post([task] { (*task)(); })) return done.wait();
-    {
-        const Lock lock(m_quiet);
-        // The thread may have started while this one waited for the lock.
-        if (!m_inbox.Post([task] { (*task)(); })) return body();
-    }
-    done.wait();
+    m_state.thread.WithoutThread([this] {
+        if (std::exchange(m_state.started, false)) m_addresses.Save();
+    });
 }
 
 void PeerNetwork::Impl::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
-    {
-        const Lock lock(m_tip_mutex);
-        // For two pending changes the lower fork is the fork of both.
-        const HeaderNode* lower = &fork;
-        if (m_new_tip && m_new_tip->fork->height < fork.height) lower = m_new_tip->fork;
-        m_new_tip = NewTip{&tip, lower};
-    }
+    m_tip.Put(tip, fork);
     Wake();
-}
-
-void PeerNetwork::Impl::TellTip()
-{
-    std::optional<NewTip> change;
-    {
-        const Lock lock(m_tip_mutex);
-        change.swap(m_new_tip);
-    }
-    if (change) m_peers.TipChanged(*change->tip, *change->fork);
 }
 
 // Core has a thread of its own for each of these; here the two threads of the peers do the work,
 // and -dnsseed is done by `net-dns`.
-void PeerNetwork::Impl::TellOfWork()
+void PeerNetwork::Impl::LogStartOfWork()
 {
     if (m_options.map_port) m_lines.emplace_back(m_at.log, "mapport");
     if (m_options.onion_service) m_lines.emplace_back(m_at.log, "torcontrol");
     if (m_options.dns_seed) m_lines.emplace_back(m_at.log, "dnsseed");
     m_lines.emplace_back(m_at.log, "addcon");
-    if (m_plan) m_lines.emplace_back(m_at.log, "opencon");
+    if (m_automatic.HasPlan()) m_lines.emplace_back(m_at.log, "opencon");
 }
 
-void PeerNetwork::Impl::Loop()
+bool PeerNetwork::Impl::Round()
 {
-    const ThreadLines lines(m_at.log, "msghand");
-    bool more = false;
-    do {
-        for (const auto& task : m_inbox.TakeAll(more ? std::chrono::milliseconds(0) : kRound)) {
-            task();
-        }
-        if (m_interrupted) continue;
-        TellTip();
-        more = true;
-        for (int i = 0; i < kRoundsAtOnce && more; ++i) more = m_peers.Work();
-        Tick();
-        m_connections.Flush();
-    } while (!m_interrupted || !m_inbox.Close());
-    ReleaseWaitingCalls();
+    if (const auto change = m_tip.Take()) m_peers.TipChanged(*change->tip, *change->fork);
+    bool more = true;
+    for (int i = 0; i < kRoundsAtOnce && more; ++i) more = m_peers.Work();
+    Tick();
+    m_connections.Flush();
+    return more;
 }
 
 void PeerNetwork::Impl::Tick()
 {
     const int64_t now = m_at.env.MonotonicMicros();
-    TickNamed(now);
-    TickOutbound(now);
-    m_upload.Update(m_connections.BytesSent(), NowSeconds());
-    if (now - m_last_map_health >= kMapHealthInterval) LogMapHealth();
-    if (now - m_last_save < kSaveInterval) return;
-    m_last_save = now;
-    SavePeersFile();
+    m_named.Tick(now);
+    m_automatic.Tick(now);
+    m_link.UpdateUpload();
+    m_addresses.Tick(now);
 }
 
-void PeerNetwork::Impl::SavePeersFile()
+// Events of the sockets.
+
+void PeerNetwork::Impl::Accepted(Caller caller)
 {
-    const int64_t start = m_at.env.MonotonicMicros();
-    const auto saved = SavePeers(Files(), *m_addresses);
-    if (!saved) return m_at.log.Error("{}", saved.Message());
-    m_at.log.Debug(LogCategory::kNet, "Flushed {} addresses to peers.dat {}ms", m_addresses->Size(),
-                   (m_at.env.MonotonicMicros() - start) / 1'000);
+    m_state.thread.Post([this, caller = std::move(caller)] { HandleAccepted(caller); });
 }
 
-void PeerNetwork::Impl::SaveAddresses()
+void PeerNetwork::Impl::HandleAccepted(const Caller& caller)
 {
-    SavePeersFile();
-    if (m_options.connect_only) return;
-    std::vector<PeerAddress> anchors;
-    for (const auto& [id, link] : m_links) {
-        if (link.peer.kind != ConnectionKind::kBlockRelay) continue;
-        if (anchors.size() == kMaxAnchors) break;
-        PeerAddress anchor;
-        anchor.endpoint = link.peer.address;
-        anchor.services = link.peer.services;
-        anchors.push_back(anchor);
-    }
-    const auto anchored = SaveAnchors(Files(), anchors);
-    if (!anchored) m_at.log.Error("{}", anchored.Message());
+    auto peer = m_inbound.Admit(caller);
+    if (!peer) return m_connections.Refuse(caller.id);
+    Admit(caller.id, std::move(*peer),
+          m_options.peers.services & kNodeP2pV2 ? Connections::Speech::kEither
+                                                : Connections::Speech::kV1);
+    m_at.log.Debug(LogCategory::kNet, "connection from {} accepted", caller.remote.ToString());
+}
+
+void PeerNetwork::Impl::Admit(SocketId socket, ConnectedPeer peer, Connections::Speech speech)
+{
+    const NewPeer& admitted = m_state.peers.Add(std::move(peer)).peer;
+    m_connections.Admit(socket, admitted, speech);
+    m_peers.Connected(admitted);
+}
+
+void PeerNetwork::Impl::Dialled(DialResult result)
+{
+    m_state.thread.Post([this, result = std::move(result)] { m_calls.Dialled(result); });
+}
+
+void PeerNetwork::Impl::Received(PeerId peer, std::vector<ReceivedMessage> messages)
+{
+    m_state.thread.Post([this, peer, messages = std::move(messages)]() mutable {
+        for (ReceivedMessage& message : messages) m_peers.Received(peer, std::move(message));
+    });
+}
+
+void PeerNetwork::Impl::Closed(PeerId peer, bool speaks_v1)
+{
+    m_state.thread.Post([this, peer, speaks_v1] { HandleClosed(peer, speaks_v1); });
+}
+
+void PeerNetwork::Impl::HandleClosed(PeerId id, bool speaks_v1)
+{
+    const ConnectedPeer peer = m_state.peers.Take(id);
+    m_peers.Disconnected(id);
+    m_connections.Forget(id);
+    if (!speaks_v1 || !m_state.MayConnect()) return;
+    m_at.log.Debug(LogCategory::kNet, "retrying with v1 transport protocol for peer={}", id);
+    m_calls.Retry(peer);
 }
 
 } // namespace ibd

@@ -537,7 +537,7 @@ Result<> Node::Start()
     IBD_RETURN_IF_ERROR(StartRpc());
     if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());
-    m_peer_hints.Attach(*m_network->Peers());
+    m_peer_hints.Attach(m_network->Peers()->Hints(), m_network->Peers()->Blocks());
     IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&

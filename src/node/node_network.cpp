@@ -64,30 +64,30 @@ BlockFetcher* NodeNetwork::StartFetcher(ChainManager& chain)
 
 void NodeNetwork::Fetch(DownloadGoal& goal, BlockSink& sink)
 {
-    m_peers->SetExtraBlockPeers(m_parts.extra_booster_peers);
-    m_peers->DownloadInto(goal, sink);
+    m_peers->Blocks().SetExtraPeers(m_parts.extra_booster_peers);
+    m_peers->Blocks().DownloadInto(goal, sink);
 }
 
 void NodeNetwork::StopFetching()
 {
-    m_peers->StopDownload();
-    m_peers->SetExtraBlockPeers(0);
+    m_peers->Blocks().StopDownload();
+    m_peers->Blocks().SetExtraPeers(0);
 }
 
 size_t NodeNetwork::PeerCount() const
 {
-    const PeerNetwork::Counts counts = m_peers->ConnectionCounts();
+    const PeerCounts counts = m_peers->Info().Counts();
     return counts.in + counts.out;
 }
 
-HeadersTold NodeNetwork::AskForLastHeaders() { return m_peers->AskForLastHeaders(); }
+HeadersTold NodeNetwork::AskForLastHeaders() { return m_peers->Blocks().AskForLastHeaders(); }
 
 void NodeNetwork::Follow(ChainThread& thread)
 {
     m_intake = std::make_unique<BlockIntake>(*m_chain, thread, m_parts.fatal, [this] { Wake(); });
     m_open_intake = m_intake.get();
     m_download = std::make_unique<TipDownload>(*m_chain, *m_intake);
-    m_peers->DownloadInto(*m_download, *m_download);
+    m_peers->Blocks().DownloadInto(*m_download, *m_download);
 }
 
 void NodeNetwork::Interrupt()

@@ -18,7 +18,7 @@ UniValue NodeAddresses(const NetContext& context, const RpcCall& call)
         }
     }
     UniValue out(UniValue::VARR);
-    const auto known = context.Network().KnownAddresses(static_cast<size_t>(count), network);
+    const auto known = context.Network().Addresses().Known(static_cast<size_t>(count), network);
     for (const PeerAddress& address : known) {
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("time", Num(address.time));
@@ -31,7 +31,7 @@ UniValue NodeAddresses(const NetContext& context, const RpcCall& call)
     return out;
 }
 
-UniValue TableSizesJson(const PeerNetwork::TableSizes& sizes)
+UniValue TableSizesJson(const AddressCounts& sizes)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("new", Num(sizes.in_new));
@@ -45,9 +45,9 @@ UniValue AddrManInfo(const NetContext& context)
     PeerNetwork& network = context.Network();
     UniValue out(UniValue::VOBJ);
     for (const AddressNetwork kind : kPublicNetworks) {
-        out.pushKV(AddressNetworkName(kind), TableSizesJson(network.AddressCounts(kind)));
+        out.pushKV(AddressNetworkName(kind), TableSizesJson(network.Addresses().Counts(kind)));
     }
-    out.pushKV("all_networks", TableSizesJson(network.AddressCounts(std::nullopt)));
+    out.pushKV("all_networks", TableSizesJson(network.Addresses().Counts(std::nullopt)));
     return out;
 }
 
@@ -55,7 +55,7 @@ UniValue TableJson(PeerNetwork& network, bool tried)
 {
     const NetGroups& groups = network.Options().groups;
     UniValue out(UniValue::VOBJ);
-    for (const auto& [info, position] : network.AddressTable(tried)) {
+    for (const auto& [info, position] : network.Addresses().Table(tried)) {
         const Endpoint& endpoint = info.address.endpoint;
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("address", endpoint.address.ToString());
@@ -81,8 +81,8 @@ UniValue AddPeerAddress(const NetContext& context, const RpcCall& call)
     if (!address) throw RpcError{RpcCode::kInvalidSubnet, "Invalid IP address"};
     PeerNetwork& network = context.Network();
     const Endpoint endpoint{address->WithCjdns(network.Options().cjdns_reachable), port};
-    using Added = PeerNetwork::AddResult;
-    const Added added = network.AddPeerAddress(endpoint, call.Bool(2, false));
+    using Added = AddAddressResult;
+    const Added added = network.Addresses().Add(endpoint, call.Bool(2, false));
     UniValue out(UniValue::VOBJ);
     if (added == Added::kNotAddedToNew) out.pushKV("error", "failed-adding-to-new");
     if (added == Added::kNotAddedToTried) out.pushKV("error", "failed-adding-to-tried");

@@ -28,17 +28,17 @@ std::optional<Target> ParseTarget(const std::string& text, bool cjdns_reachable)
 
 void Ban(const NetContext& context, const Target& target, const RpcCall& call)
 {
-    PeerNetwork& network = context.Network();
+    BanControl& bans = context.Network().Bans();
     // An address is banned by any range that contains it, a range only by itself.
     const bool banned =
-        target.address ? network.IsBanned(*target.address) : network.IsBanned(target.range);
+        target.address ? bans.IsBanned(*target.address) : bans.IsBanned(target.range);
     if (banned) throw RpcError{RpcCode::kNodeAlreadyAdded, "Error: IP/Subnet already banned"};
     const int64_t seconds = call.Int(2, 0);
     const bool absolute = call.Bool(3, false);
     if (absolute && seconds < context.chain.env.UnixTime()) {
         throw RpcError{RpcCode::kInvalidParameter, "Error: Absolute timestamp is in the past"};
     }
-    network.Ban(target.range, seconds, absolute);
+    bans.Ban(target.range, seconds, absolute);
 }
 
 UniValue SetBan(const RpcTable& table, const NetContext& context, const RpcCall& call)
@@ -50,7 +50,7 @@ UniValue SetBan(const RpcTable& table, const NetContext& context, const RpcCall&
     if (!target) throw RpcError{RpcCode::kInvalidSubnet, "Error: Invalid IP/Subnet"};
     if (command == "add") {
         Ban(context, *target, call);
-    } else if (!network.Unban(target->range)) {
+    } else if (!network.Bans().Unban(target->range)) {
         throw RpcError{RpcCode::kInvalidSubnet, "Error: Unban failed. Requested address/subnet was "
                                                 "not previously manually banned."};
     }
@@ -61,7 +61,7 @@ UniValue ListBanned(const NetContext& context)
 {
     const int64_t now = context.chain.env.UnixTime();
     UniValue out(UniValue::VARR);
-    for (const auto& [range, ban] : context.Network().Bans()) {
+    for (const auto& [range, ban] : context.Network().Bans().All()) {
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("address", range.ToString());
         entry.pushKV("ban_created", Num(ban.created));
@@ -113,7 +113,7 @@ void AddBanMethods(RpcTable& table, NetContext& context)
                          "null",
                          "",
                          [&context](const RpcCall&) -> UniValue {
-                             context.Network().ClearBans();
+                             context.Network().Bans().Clear();
                              return {};
                          }});
 }

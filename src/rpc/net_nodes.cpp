@@ -26,20 +26,21 @@ UniValue AddNode(const RpcTable& table, const NetContext& context, const RpcCall
         throw RpcError{RpcCode::kInvalidParameter,
                        "Error: v2transport requested but not enabled (see -v2transport)"};
     }
+    ConnectionControl& control = network.Control();
     const std::string& name = call.String(0);
     if (command == "onetry") {
-        network.TryNode(name, v2);
+        control.TryNode(name, v2);
     } else if (command == "add") {
-        if (network.AddNode(name, v2)) return {};
+        if (control.AddNode(name, v2)) return {};
         throw RpcError{RpcCode::kNodeAlreadyAdded, "Error: Node already added"};
-    } else if (!network.RemoveNode(name)) {
+    } else if (!control.RemoveNode(name)) {
         throw RpcError{RpcCode::kNodeNotAdded, "Error: Node could not be removed. It has not been "
                                                "added previously."};
     }
     return {};
 }
 
-UniValue AddedNodeJson(const PeerNetwork::AddedNode& node)
+UniValue AddedNodeJson(const AddedNode& node)
 {
     UniValue out(UniValue::VOBJ);
     out.pushKV("addednode", node.name);
@@ -57,10 +58,10 @@ UniValue AddedNodeJson(const PeerNetwork::AddedNode& node)
 
 UniValue AddedNodeInfo(const NetContext& context, const RpcCall& call)
 {
-    const std::vector<PeerNetwork::AddedNode> nodes = context.Network().AddedNodes();
+    const std::vector<AddedNode> nodes = context.Network().Control().AddedNodes();
     UniValue out(UniValue::VARR);
     if (!call.Has(0)) {
-        for (const PeerNetwork::AddedNode& node : nodes) out.push_back(AddedNodeJson(node));
+        for (const AddedNode& node : nodes) out.push_back(AddedNodeJson(node));
         return out;
     }
     const auto found = std::find_if(nodes.begin(), nodes.end(),
@@ -92,7 +93,7 @@ UniValue AddConnection(const RpcTable& table, const NetContext& context, const R
         throw RpcError{RpcCode::kInvalidParameter, "Error: Adding v2transport connections requires "
                                                    "-v2transport init flag to be set."};
     }
-    if (!network.AddConnection(call.String(0), *kind, v2)) {
+    if (!network.Control().AddConnection(call.String(0), *kind, v2)) {
         throw RpcError{RpcCode::kNodeCapacityReached,
                        "Error: Already at capacity for specified connection type."};
     }

@@ -144,7 +144,7 @@ RpcMethod GetPeerInfo(NetContext& context)
             "",
             [&context](const RpcCall&) {
                 UniValue out(UniValue::VARR);
-                for (const PeerInfo& peer : context.Network().Peers()) {
+                for (const PeerInfo& peer : context.Network().Info().Peers()) {
                     out.push_back(PeerJson(peer));
                 }
                 return out;
@@ -161,7 +161,7 @@ RpcMethod DisconnectNode(NetContext& context)
             "null",
             "\"192.168.0.6:8333\"\n\"\" 1",
             [&context](const RpcCall& call) -> UniValue {
-                PeerNetwork& network = context.Network();
+                ConnectionControl& control = context.Network().Control();
                 // A number out of range is reported first, whatever the address.
                 const std::optional<int64_t> id =
                     call.Has(1) ? std::optional(call.Int(1)) : std::nullopt;
@@ -170,7 +170,7 @@ RpcMethod DisconnectNode(NetContext& context)
                     throw RpcError{RpcCode::kInvalidParams,
                                    "Only one of address and nodeid should be provided."};
                 }
-                if (id ? network.Disconnect(*id) : network.Disconnect(call.String(0))) {
+                if (id ? control.Disconnect(*id) : control.Disconnect(call.String(0))) {
                     return {};
                 }
                 throw RpcError{RpcCode::kNodeNotConnected, "Node not found in connected nodes"};
@@ -197,7 +197,8 @@ RpcMethod SendMessageToPeer(NetContext& context)
                 if (!payload) {
                     throw RpcError{RpcCode::kInvalidParameter, "Error parsing input for msg"};
                 }
-                if (!context.Network().SendMessage(peer, call.String(1), std::move(*payload))) {
+                ConnectionControl& control = context.Network().Control();
+                if (!control.SendMessage(peer, call.String(1), std::move(*payload))) {
                     throw RpcError{RpcCode::kMisc, "Error: Could not send message to peer"};
                 }
                 return UniValue(UniValue::VOBJ);
@@ -222,7 +223,7 @@ UniValue FetchBlock(const NetContext& context, const RpcCall& call)
                                        "synced previously can be fetched from a peer"};
     }
     if (have) throw RpcError{RpcCode::kMisc, "Block already downloaded"};
-    const auto fetched = context.Network().FetchBlock(peer, *node);
+    const auto fetched = context.Network().Blocks().FetchBlock(peer, *node);
     if (!fetched) throw RpcError{RpcCode::kMisc, fetched.Message()};
     return UniValue(UniValue::VOBJ);
 }
@@ -239,8 +240,7 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
                          "n    (numeric)",
                          "",
                          [&context](const RpcCall&) -> UniValue {
-                             const PeerNetwork::Counts counts =
-                                 context.Network().ConnectionCounts();
+                             const PeerCounts counts = context.Network().Info().Counts();
                              return Num(counts.in + counts.out);
                          }});
     AddNetMethod(
@@ -252,7 +252,7 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
                 "null",
                 "",
                 [&context](const RpcCall&) -> UniValue {
-                    context.Network().PingAll();
+                    context.Network().Control().PingAll();
                     return {};
                 }});
     AddNetMethod(table, DisconnectNode(context));

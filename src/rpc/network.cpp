@@ -28,10 +28,10 @@ UniValue Networks(const NetworkWays& ways)
     return out;
 }
 
-UniValue LocalAddressList(PeerNetwork& network)
+UniValue LocalAddressList(PeerInfoSource& info)
 {
     UniValue out(UniValue::VARR);
-    for (const PeerNetwork::OwnAddress& local : network.OwnAddresses()) {
+    for (const OwnAddress& local : info.OwnAddresses()) {
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("address", local.address.address.ToString());
         entry.pushKV("port", Num(local.address.port));
@@ -45,22 +45,23 @@ UniValue NetworkInfo(const NetContext& context)
 {
     PeerNetwork& network = context.Network();
     const PeerNetworkOptions& options = network.Options();
-    const PeerNetwork::Counts counts = network.ConnectionCounts();
+    PeerInfoSource& info = network.Info();
+    const PeerCounts counts = info.Counts();
     UniValue out(UniValue::VOBJ);
     out.pushKV("version", kCompatibleVersion);
     out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
     PushServices(out, "localservices", options.peers.services);
     out.pushKV("localrelay", Bool(false)); // transactions from peers are not accepted yet
-    out.pushKV("timeoffset", Num(network.TimeOffset()));
-    out.pushKV("networkactive", Bool(network.IsActive()));
+    out.pushKV("timeoffset", Num(info.TimeOffset()));
+    out.pushKV("networkactive", Bool(info.IsActive()));
     out.pushKV("connections", Num(counts.in + counts.out));
     out.pushKV("connections_in", Num(counts.in));
     out.pushKV("connections_out", Num(counts.out));
-    out.pushKV("networks", Networks(network.Ways()));
+    out.pushKV("networks", Networks(info.Ways()));
     out.pushKV("relayfee", AmountJson(100));
     out.pushKV("incrementalfee", AmountJson(100));
-    out.pushKV("localaddresses", LocalAddressList(network));
+    out.pushKV("localaddresses", LocalAddressList(info));
     out.pushKV("warnings", context.chain.Warnings());
     return out;
 }
@@ -105,7 +106,7 @@ RpcMethod GetNetworkInfo(NetContext& context)
 
 UniValue NetTotals(const NetContext& context)
 {
-    const PeerNetwork::Totals totals = context.Network().TotalTraffic();
+    const TrafficTotals totals = context.Network().Info().Traffic();
     UniValue out(UniValue::VOBJ);
     out.pushKV("totalbytesrecv", Num(totals.received));
     out.pushKV("totalbytessent", Num(totals.sent));
@@ -184,8 +185,8 @@ void AddNetworkMethods(RpcTable& table, NetContext& context)
                   "true",
                   [&context](const RpcCall& call) -> UniValue {
                       PeerNetwork& network = context.Network();
-                      network.SetActive(call.Bool(0, true));
-                      return Bool(network.IsActive());
+                      network.Control().SetActive(call.Bool(0, true));
+                      return Bool(network.Info().IsActive());
                   }});
 }
 

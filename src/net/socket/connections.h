@@ -56,7 +56,7 @@ struct ConnectionSettings {
     std::function<int64_t()> now; //!< microseconds since 1970; any thread
 };
 
-class Connections final : public ConnectionOwner {
+class Connections final : public ConnectionOwner, public Dialler {
 public:
     static constexpr size_t kMaxUndecided = 64;
     static constexpr size_t kReadAtOnce = 256 * 1024; //!< bytes
@@ -79,12 +79,11 @@ public:
 
     // For the thread of the peers.
 
-    void Dial(DialOrder order);
+    void Dial(DialOrder order) override;
     enum class Speech { kV1, kV2, kEither }; //!< kEither: the choice of an inbound peer
     /** Assigns the socket to a peer. */
     void Admit(SocketId socket, NewPeer peer, Speech speech);
-    /** Closes an unwanted socket. */
-    void Refuse(SocketId socket);
+    void Refuse(SocketId socket) override;
     /** Queues a message for the next Flush(); a long one flushes itself. Several short messages
      *  share one wake-up of the other thread. */
     void Send(PeerId peer, OutgoingMessage message);
@@ -103,7 +102,7 @@ public:
     uint64_t BytesReceived() const { return m_received; }
     /** The listening addresses, with the ports chosen by the system for 0. */
     const std::vector<Endpoint>& Listening() const { return m_listening; }
-    SocketId NextSocketId() { return m_next_socket++; }
+    SocketId NextSocketId() override { return m_next_socket++; }
 
     // ConnectionOwner; net-io.
 

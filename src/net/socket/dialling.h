@@ -37,6 +37,18 @@ struct DialResult {
     Endpoint local;
 };
 
+/** The interface of the thread of the peers to the sockets, for new connections. Owned by net;
+ *  implemented by Connections, and by tests without sockets. */
+class Dialler {
+public:
+    virtual ~Dialler() = default;
+    virtual SocketId NextSocketId() = 0;
+    /** The result comes by ConnectionEvents::Dialled(). */
+    virtual void Dial(DialOrder order) = 0;
+    /** Closes an unwanted socket. */
+    virtual void Refuse(SocketId socket) = 0;
+};
+
 class Dialling {
 public:
     struct Settings {

@@ -69,20 +69,20 @@ public:
     }
     ~NetworkKit() { network->Stop(); }
 
-    Endpoint Address() const { return network->Listening().at(0); }
+    Endpoint Address() const { return network->Info().Listening().at(0); }
     /** The only peer, once it is one. */
     PeerInfo OnlyPeer() const
     {
         std::vector<PeerInfo> peers;
         WaitFor("a peer", [&] {
-            peers = network->Peers();
+            peers = network->Info().Peers();
             return peers.size() == 1 && peers[0].established;
         });
         return peers[0];
     }
     void WaitForPeers(size_t count) const
     {
-        WaitFor("peers", [&] { return network->Peers().size() == count; });
+        WaitFor("peers", [&] { return network->Info().Peers().size() == count; });
     }
 
     TempDir folder;

@@ -19,7 +19,7 @@ TEST_CASE("two networks meet", "[network]")
     const bool v2 = GENERATE(true, false);
     NetworkKit server;
     NetworkKit client;
-    client.network->TryNode(server.Address().ToString(), v2);
+    client.network->Control().TryNode(server.Address().ToString(), v2);
     const PeerInfo called = client.OnlyPeer();
     const PeerInfo caller = server.OnlyPeer();
     const std::string name = v2 ? "v2" : "v1";
@@ -36,7 +36,7 @@ TEST_CASE("two networks meet", "[network]")
     CHECK(called.user_agent == "/test:1/");
 
     // Twice is once.
-    client.network->TryNode(server.Address().ToString(), v2);
+    client.network->Control().TryNode(server.Address().ToString(), v2);
     WaitFor("messages to be counted", [&] {
         const PeerInfo info = client.OnlyPeer();
         return info.sent_by_type.contains("verack") && info.received_by_type.contains("verack");
@@ -44,16 +44,16 @@ TEST_CASE("two networks meet", "[network]")
     const PeerInfo info = client.OnlyPeer();
     CHECK(info.sent_by_type.at("verack") == (v2 ? 33 : 24));
     CHECK(info.received_by_type.at("verack") == (v2 ? 33 : 24));
-    const auto counts = server.network->ConnectionCounts();
+    const auto counts = server.network->Info().Counts();
     CHECK(counts.in == 1);
     CHECK(counts.out == 0);
-    const auto totals = client.network->TotalTraffic();
+    const auto totals = client.network->Info().Traffic();
     CHECK(totals.sent >= info.traffic.bytes_sent);
     CHECK(info.traffic.bytes_sent > 100);
     CHECK(totals.received > 100);
 
-    CHECK(client.network->Disconnect(info.connection.id));
-    CHECK_FALSE(client.network->Disconnect("1.2.3.4:5"));
+    CHECK(client.network->Control().Disconnect(info.connection.id));
+    CHECK_FALSE(client.network->Control().Disconnect("1.2.3.4:5"));
     client.WaitForPeers(0);
     server.WaitForPeers(0);
 }
@@ -62,7 +62,7 @@ TEST_CASE("who speaks v1 only is called again by v1", "[network]")
 {
     NetworkKit server(WithoutV2);
     NetworkKit client;
-    client.network->TryNode(server.Address().ToString(), true);
+    client.network->Control().TryNode(server.Address().ToString(), true);
     const PeerInfo info = client.OnlyPeer();
     CHECK(info.traffic.transport.ProtocolName() == std::string("v1"));
     CHECK(info.connection.id == 1); // the first was in vain
@@ -73,21 +73,21 @@ TEST_CASE("headers and blocks go over it", "[network]")
 {
     NetworkKit server([](PeerNetworkOptions&) {}, 50);
     NetworkKit client;
-    client.network->AddNode(server.Address().ToString(), true);
+    client.network->Control().AddNode(server.Address().ToString(), true);
     WaitFor("headers", [&] {
-        const auto peers = client.network->Peers();
+        const auto peers = client.network->Info().Peers();
         return peers.size() == 1 && peers[0].synced_headers == 50;
     });
-    CHECK(client.network->Peers().at(0).synced_blocks == -1); // no block was fetched
-    const auto added = client.network->AddedNodes();
+    CHECK(client.network->Info().Peers().at(0).synced_blocks == -1); // no block was fetched
+    const auto added = client.network->Control().AddedNodes();
     REQUIRE(added.size() == 1);
     CHECK(added[0].connected);
     CHECK_FALSE(added[0].inbound);
     CHECK(added[0].address == server.Address());
-    CHECK_FALSE(client.network->AddNode(server.Address().ToString(), true));
-    CHECK(client.network->RemoveNode(server.Address().ToString()));
-    CHECK_FALSE(client.network->RemoveNode(server.Address().ToString()));
-    CHECK(client.network->AddedNodes().empty());
+    CHECK_FALSE(client.network->Control().AddNode(server.Address().ToString(), true));
+    CHECK(client.network->Control().RemoveNode(server.Address().ToString()));
+    CHECK_FALSE(client.network->Control().RemoveNode(server.Address().ToString()));
+    CHECK(client.network->Control().AddedNodes().empty());
 }
 
 TEST_CASE("-connect calls by itself", "[network]")
@@ -97,9 +97,9 @@ TEST_CASE("-connect calls by itself", "[network]")
         [&](PeerNetworkOptions& options) { options.connect = {server.Address().ToString()}; });
     CHECK(client.OnlyPeer().connection.kind == ConnectionKind::kManual);
     // And again, once it is gone.
-    CHECK(client.network->Disconnect(PeerId{0}));
+    CHECK(client.network->Control().Disconnect(PeerId{0}));
     WaitFor("a second call", [&] {
-        const auto peers = client.network->Peers();
+        const auto peers = client.network->Info().Peers();
         return peers.size() == 1 && peers[0].connection.id == 1;
     });
 }
@@ -159,7 +159,7 @@ TEST_CASE("strangers that send garbage, or nothing", "[network]")
     // The others are still welcome.
     RawPeer good(kit.Address());
     good.ShakeHands();
-    WaitFor("three peers", [&] { return kit.network->Peers().size() == 3; });
+    WaitFor("three peers", [&] { return kit.network->Info().Peers().size() == 3; });
     silent.Close();
     half.Close();
     kit.WaitForPeers(1);
@@ -191,24 +191,24 @@ TEST_CASE("bans and the switch", "[network]")
     const Subnet all = *Subnet::Parse("127.0.0.0/8");
     RawPeer peer(kit.Address());
     peer.ShakeHands();
-    CHECK(kit.network->Ban(all, 100, false));
-    CHECK_FALSE(kit.network->Ban(all, 50, false));
-    CHECK(kit.network->IsBanned(all));
-    CHECK(kit.network->IsBanned(*NetAddress::Parse("127.0.0.1")));
-    CHECK(kit.network->Bans().size() == 1);
+    CHECK(kit.network->Bans().Ban(all, 100, false));
+    CHECK_FALSE(kit.network->Bans().Ban(all, 50, false));
+    CHECK(kit.network->Bans().IsBanned(all));
+    CHECK(kit.network->Bans().IsBanned(*NetAddress::Parse("127.0.0.1")));
+    CHECK(kit.network->Bans().All().size() == 1);
     peer.socket.WaitForClose();
     RawSocket refused(kit.Address());
     refused.WaitForClose();
-    CHECK(kit.network->Unban(all));
+    CHECK(kit.network->Bans().Unban(all));
     RawPeer again(kit.Address());
     again.ShakeHands();
 
-    kit.network->SetActive(false);
-    CHECK_FALSE(kit.network->IsActive());
+    kit.network->Control().SetActive(false);
+    CHECK_FALSE(kit.network->Info().IsActive());
     again.socket.WaitForClose();
     RawSocket dropped(kit.Address());
     dropped.WaitForClose();
-    kit.network->SetActive(true);
+    kit.network->Control().SetActive(true);
     RawPeer third(kit.Address());
     third.ShakeHands();
 }
@@ -229,7 +229,7 @@ TEST_CASE("a full house makes room, or not", "[network]")
     NetworkKit none([](PeerNetworkOptions& options) { options.max_connections = 11; });
     RawSocket refused(none.Address());
     refused.WaitForClose();
-    CHECK(none.network->Peers().empty());
+    CHECK(none.network->Info().Peers().empty());
 }
 
 TEST_CASE("many come and go", "[network]")
@@ -251,7 +251,7 @@ TEST_CASE("permissions by address", "[network]")
         options.binds.push_back({Loopback(0), kPermitNone, true});
         options.whitelist = {Must(ParseWhitelist("relay@127.0.0.0/8", false))};
     });
-    const auto listening = kit.network->Listening();
+    const auto listening = kit.network->Info().Listening();
     REQUIRE(listening.size() == 3);
     RawPeer plain(listening[0]);
     plain.ShakeHands();
@@ -261,7 +261,7 @@ TEST_CASE("permissions by address", "[network]")
     onion.ShakeHands();
     kit.WaitForPeers(3);
     std::map<Endpoint, NewPeer> by_local;
-    for (const PeerInfo& info : kit.network->Peers()) {
+    for (const PeerInfo& info : kit.network->Info().Peers()) {
         by_local[info.connection.local] = info.connection;
     }
     CHECK(by_local[listening[0]].permissions == kPermitRelay);
@@ -290,7 +290,7 @@ TEST_CASE("two cannot listen at one address", "[network]")
           "Unable to bind to " + kit.Address().ToString() +
               " on this computer. ibd-booster is probably already running.\nFailed to listen on "
               "any port. Use -listen=0 if you want this.");
-    CHECK(second.Peers().empty()); // asked without a thread
+    CHECK(second.Info().Peers().empty()); // asked without a thread
 }
 
 TEST_CASE("it stops while it connects", "[network]")
@@ -300,12 +300,12 @@ TEST_CASE("it stops while it connects", "[network]")
         options.proxies[AddressNetwork::kIpv4] = {deaf.Address(), "", true};
         options.names = false;
     });
-    kit.network->TryNode("name.invalid", true);
-    const std::jthread call([&] { kit.network->TryNode("1.2.3.4:8333", true); });
+    kit.network->Control().TryNode("name.invalid", true);
+    const std::jthread call([&] { kit.network->Control().TryNode("1.2.3.4:8333", true); });
     const RawSocket proxied = deaf.Accept();
     kit.network->Stop();
-    kit.network->TryNode("1.2.3.5:8333", true); // too late, and no harm
-    CHECK(kit.network->Peers().empty());
+    kit.network->Control().TryNode("1.2.3.5:8333", true); // too late, and no harm
+    CHECK(kit.network->Info().Peers().empty());
 }
 
 } // namespace ibd

@@ -51,8 +51,8 @@ TEST_CASE("free slots are filled from the address manager", "[outbound]")
 {
     ScriptedProxy proxy;
     NetworkKit kit(Through(proxy));
-    CHECK(kit.network->AddPeerAddress(*Endpoint::Parse("1.2.3.4", 8333), false) ==
-          PeerNetwork::AddResult::kOk);
+    CHECK(kit.network->Addresses().Add(*Endpoint::Parse("1.2.3.4", 8333), false) ==
+          AddAddressResult::kOk);
     auto first = proxy.Take();
     CHECK(first.host == "1.2.3.4");
     first.peer.ShakeHands();
@@ -61,11 +61,11 @@ TEST_CASE("free slots are filled from the address manager", "[outbound]")
     CHECK(info.connection.name == "1.2.3.4:8333");
     CHECK(info.relays_addresses);
     (void)first.peer.HearType("getaddr");
-    CHECK(kit.network->AddressCounts(std::nullopt).in_tried == 1); // it is alive
+    CHECK(kit.network->Addresses().Counts(std::nullopt).in_tried == 1); // it is alive
 
     // Not another of the same group; one that it tells of, though.
-    CHECK(kit.network->AddPeerAddress(*Endpoint::Parse("1.2.9.9", 8333), false) ==
-          PeerNetwork::AddResult::kOk);
+    CHECK(kit.network->Addresses().Add(*Endpoint::Parse("1.2.9.9", 8333), false) ==
+          AddAddressResult::kOk);
     AddrMessage list;
     PeerAddress told;
     told.endpoint = *Endpoint::Parse("9.8.7.6", 8333);
@@ -77,7 +77,7 @@ TEST_CASE("free slots are filled from the address manager", "[outbound]")
     CHECK(second.host == "9.8.7.6");
     second.peer.ShakeHands();
     kit.WaitForPeers(2);
-    CHECK(kit.network->ConnectionCounts().out == 2);
+    CHECK(kit.network->Info().Counts().out == 2);
 }
 
 TEST_CASE("anchors are called first, and written at the end", "[outbound]")
@@ -124,7 +124,7 @@ TEST_CASE("test connections fill the slots of their kind", "[outbound]")
     const auto add = [&](ConnectionKind kind, bool may_be_added = true) {
         const std::string name = fmt::format("1.{}.1.1:8333", callers.size());
         auto added = std::async(std::launch::async, [&] {
-            return kit.network->AddConnection(name, kind, false);
+            return kit.network->Control().AddConnection(name, kind, false);
         });
         if (!may_be_added) return added.get();
         callers.push_back(proxy.Take());
@@ -141,7 +141,7 @@ TEST_CASE("test connections fill the slots of their kind", "[outbound]")
     CHECK_FALSE(add(ConnectionKind::kOutboundFullRelay, false));
     CHECK(add(ConnectionKind::kAddrFetch));
     CHECK_FALSE(add(ConnectionKind::kAddrFetch, false)); // no slot at all is left
-    CHECK(kit.network->ConnectionCounts().out == 11);
+    CHECK(kit.network->Info().Counts().out == 11);
 }
 
 } // namespace ibd

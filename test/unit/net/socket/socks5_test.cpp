@@ -76,7 +76,7 @@ TEST_CASE("peers are reached through proxies, by names too", "[socks5]")
     const std::string onion = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion";
     const std::vector<std::string> hosts{"1.2.3.4", onion, "name.example"};
     for (const std::string& host : hosts) {
-        const std::jthread call([&] { kit.network->TryNode(host + ":1025", false); });
+        const std::jthread call([&] { kit.network->Control().TryNode(host + ":1025", false); });
         RawSocket socket = server.Accept();
         CHECK(socket.ReadExactly(4) == Bytes{5, 2, 0, 2});
         REQUIRE(socket.Write(Bytes{5, 2}));
@@ -100,7 +100,7 @@ TEST_CASE("peers are reached through proxies, by names too", "[socks5]")
         (void)peer.HearType("verack");
         const PeerInfo info = kit.OnlyPeer();
         CHECK(info.connection.name == host + ":1025");
-        CHECK(kit.network->Disconnect(host + ":1025"));
+        CHECK(kit.network->Control().Disconnect(host + ":1025"));
         kit.WaitForPeers(0);
     }
     CHECK(logins.size() == 3); // no two share a circuit

@@ -1,5 +1,5 @@
-// See network_impl.h: outbound connections, by address or by name, directly or through a proxy.
-#include "net/network_impl.h"
+// See outbound_calls.h.
+#include "net/outbound_calls.h"
 
 #include "util/host_port.h"
 
@@ -7,22 +7,19 @@
 
 namespace ibd {
 
-bool PeerNetwork::Impl::MayCall(const Call& call)
+bool OutboundCalls::MayCall(const OutboundCall& call) const
 {
-    if (m_interrupted || !m_active || m_calls.size() >= kMaxCalls || IsCalling(call)) return false;
-    if (!call.destination.empty()) return !IsConnectedByName(call.destination);
+    if (!m_state.MayConnect() || m_calls.size() >= kMaxCalls || IsCalling(call)) return false;
+    if (!call.destination.empty()) return !m_state.peers.HasName(call.destination);
     const NetAddress& address = call.address.endpoint.address;
-    if (m_local.Contains(address) || m_bans.IsDiscouraged(address) ||
-        m_bans.IsBanned(address, NowSeconds())) {
-        return false;
-    }
-    return !IsConnectedTo(address);
+    if (m_addresses.Own().Contains(address) || m_access.IsUnwanted(address)) return false;
+    return !m_state.peers.Has(address);
 }
 
-bool PeerNetwork::Impl::IsCalling(const Call& call) const
+bool OutboundCalls::IsCalling(const OutboundCall& call) const
 {
     return std::any_of(m_calls.begin(), m_calls.end(), [&](const auto& entry) {
-        const Call& other = entry.second.call;
+        const OutboundCall& other = entry.second.call;
         if (!call.destination.empty()) return other.destination == call.destination;
         return other.destination.empty() &&
                other.address.endpoint.address == call.address.endpoint.address;
@@ -30,19 +27,20 @@ bool PeerNetwork::Impl::IsCalling(const Call& call) const
 }
 
 /** I2P addresses have no ports. */
-uint16_t PeerNetwork::Impl::DefaultPort(const std::string& name) const
+uint16_t OutboundCalls::DefaultPort(const std::string& name) const
 {
     const auto address = NetAddress::Parse(name);
     return address && address->Is(AddressNetwork::kI2p) ? 0 : m_at.params.p2p_port;
 }
 
-bool PeerNetwork::Impl::Connect(Call call)
+bool OutboundCalls::Connect(OutboundCall call)
 {
     // RPC calls may come before the network starts.
-    if (!m_started || !MayCall(call)) return false;
+    if (!m_state.started || !MayCall(call)) return false;
     const Endpoint& endpoint = call.address.endpoint;
     const bool by_name = !call.destination.empty();
-    const double hours = by_name ? 0 : static_cast<double>(NowSeconds() - call.address.time) / 3600;
+    const double hours =
+        by_name ? 0 : static_cast<double>(m_state.NowSeconds() - call.address.time) / 3600;
     m_at.log.Debug(LogCategory::kNet, "trying {} connection ({}) to {}, lastseen={:.1f}hrs",
                    call.v2 ? "v2" : "v1", ConnectionKindName(call.kind),
                    by_name ? call.destination : endpoint.ToString(), hours);
@@ -64,17 +62,17 @@ bool PeerNetwork::Impl::Connect(Call call)
     return true;
 }
 
-void PeerNetwork::Impl::LookUpAndDial(Call call, const std::string& host, uint16_t port)
+void OutboundCalls::LookUpAndDial(OutboundCall call, const std::string& host, uint16_t port)
 {
     if (m_options.name_proxy.IsSet()) {
         return Dial({std::move(call), {DialTarget{{}, host, port, m_options.name_proxy}}});
     }
     if (!m_options.names) return;
-    const SocketId id = m_connections.NextSocketId();
+    const SocketId id = m_dialler.NextSocketId();
     m_calls[id] = {call, {}};
     const auto answer = [this, id, port](std::vector<NetAddress> found) {
-        m_inbox.Post([this, id, port, found = std::move(found)] {
-            const Call waiting = std::move(m_calls.at(id).call);
+        m_state.thread.Post([this, id, port, found = std::move(found)] {
+            const OutboundCall waiting = std::move(m_calls.at(id).call);
             m_calls.erase(id);
             DialNamed(waiting, found, port);
         });
@@ -82,9 +80,10 @@ void PeerNetwork::Impl::LookUpAndDial(Call call, const std::string& host, uint16
     if (!m_resolver.Ask(host, DialOrder::kMaxTargets, answer)) m_calls.erase(id);
 }
 
-void PeerNetwork::Impl::DialNamed(Call call, const std::vector<NetAddress>& found, uint16_t port)
+void OutboundCalls::DialNamed(OutboundCall call, const std::vector<NetAddress>& found,
+                              uint16_t port)
 {
-    PendingCall pending;
+    Pending pending;
     for (const NetAddress& address : found) {
         const Endpoint endpoint{address.WithCjdns(m_options.cjdns_reachable), port};
         if (!endpoint.address.IsValid()) {
@@ -92,7 +91,7 @@ void PeerNetwork::Impl::DialNamed(Call call, const std::vector<NetAddress>& foun
                            endpoint.ToString(), call.destination);
             return;
         }
-        if (IsConnectedTo(endpoint)) {
+        if (m_state.peers.Has(endpoint)) {
             m_at.log.Info("Not opening a connection to {}, already connected to {}",
                           call.destination, endpoint.ToString());
             return;
@@ -102,109 +101,129 @@ void PeerNetwork::Impl::DialNamed(Call call, const std::vector<NetAddress>& foun
     if (pending.targets.empty()) return;
     auto& targets = pending.targets;
     for (size_t i = targets.size() - 1; i > 0; --i) {
-        std::swap(targets[i], targets[m_chance.Below(i + 1)]);
+        std::swap(targets[i], targets[m_state.chance.Below(i + 1)]);
     }
     pending.call = std::move(call);
     Dial(std::move(pending));
 }
 
-DialTarget PeerNetwork::Impl::TargetOf(const Endpoint& endpoint) const
+DialTarget OutboundCalls::TargetOf(const Endpoint& endpoint) const
 {
     DialTarget out;
     out.address = endpoint;
     // Unroutable addresses are local and need no proxy.
-    const auto proxy = m_ways.proxies.find(endpoint.address.RoutableNetwork());
-    if (proxy != m_ways.proxies.end()) out.proxy = proxy->second;
+    const auto proxy = m_state.ways.proxies.find(endpoint.address.RoutableNetwork());
+    if (proxy != m_state.ways.proxies.end()) out.proxy = proxy->second;
     return out;
 }
 
-void PeerNetwork::Impl::Dial(PendingCall pending)
+void OutboundCalls::Dial(Pending pending)
 {
     DialOrder order;
-    order.id = m_connections.NextSocketId();
+    order.id = m_dialler.NextSocketId();
     order.targets = pending.targets;
     order.manual = pending.call.kind == ConnectionKind::kManual;
     m_calls[order.id] = std::move(pending);
-    m_connections.Dial(std::move(order));
+    m_dialler.Dial(std::move(order));
 }
 
-void PeerNetwork::Impl::Dialled(DialResult result)
-{
-    m_inbox.Post([this, result = std::move(result)] { HandleDialled(result); });
-}
-
-void PeerNetwork::Impl::HandleDialled(const DialResult& result)
+void OutboundCalls::Dialled(const DialResult& result)
 {
     const auto found = m_calls.find(result.id);
     CHECK(found != m_calls.end());
-    const PendingCall pending = std::move(found->second);
+    const Pending pending = std::move(found->second);
     m_calls.erase(found);
-    const Call& call = pending.call;
+    const OutboundCall& call = pending.call;
     for (size_t i = 0; i < result.tried; ++i) {
         const Endpoint& endpoint = pending.targets[i].address;
         if (!endpoint.address.IsValid() || result.proxy_failed[i]) continue;
-        m_addresses->Attempt(endpoint, call.count_failure, NowSeconds());
+        m_addresses.Others().Attempt(endpoint, call.count_failure, m_state.NowSeconds());
     }
     if (!result.ok) return;
-    if (!m_active || m_interrupted) return m_connections.Refuse(result.id);
+    if (!m_state.MayConnect()) return m_dialler.Refuse(result.id);
     const Endpoint& endpoint = pending.targets[result.tried - 1].address;
-    Link link;
-    link.destination = call.destination;
-    link.added = call.added;
-    link.peer.kind = call.kind;
-    link.peer.address = endpoint;
-    link.peer.local = result.local;
-    link.peer.name = call.destination.empty() ? endpoint.ToString() : call.destination;
-    link.peer.services = call.address.services;
-    link.peer.through_proxy = IsProxy(endpoint.address);
+    ConnectedPeer peer;
+    peer.destination = call.destination;
+    peer.added = call.added;
+    peer.peer.kind = call.kind;
+    peer.peer.address = endpoint;
+    peer.peer.local = result.local;
+    peer.peer.name = call.destination.empty() ? endpoint.ToString() : call.destination;
+    peer.peer.services = call.address.services;
+    peer.peer.through_proxy = IsProxy(endpoint.address);
     if (call.kind == ConnectionKind::kManual) {
-        link.peer.permissions = WithWhitelist(kPermitNone, &endpoint.address, false);
+        peer.peer.permissions = m_access.WithWhitelist(kPermitNone, &endpoint.address, false);
     }
-    AddLink(result.id, std::move(link),
+    m_admit(result.id, std::move(peer),
             call.v2 ? Connections::Speech::kV2 : Connections::Speech::kV1);
 }
 
-bool PeerNetwork::Impl::IsProxy(const NetAddress& address) const
+void OutboundCalls::Retry(const ConnectedPeer& peer)
 {
-    return std::any_of(m_ways.proxies.begin(), m_ways.proxies.end(), [&](const auto& entry) {
-        return entry.second.IsSet() && entry.second.address.address == address;
-    });
+    OutboundCall call;
+    call.kind = peer.peer.kind;
+    call.destination = peer.destination;
+    call.address.endpoint = peer.peer.address;
+    call.address.services = peer.peer.services;
+    call.added = peer.added;
+    (void)Connect(std::move(call));
 }
 
-void PeerNetwork::Impl::ReleaseWaitingCalls()
+bool OutboundCalls::IsProxy(const NetAddress& address) const
+{
+    return std::any_of(m_state.ways.proxies.begin(), m_state.ways.proxies.end(),
+                       [&](const auto& entry) {
+                           return entry.second.IsSet() && entry.second.address.address == address;
+                       });
+}
+
+void OutboundCalls::ReleaseWaiting()
 {
     for (auto& [id, pending] : m_calls) pending.call.over.reset();
 }
 
-bool PeerNetwork::Impl::AddConnection(const std::string& address, Call call)
+bool OutboundCalls::AddConnection(const std::string& address, OutboundCall call)
 {
     const ConnectionKind kind = call.kind;
-    const int same = static_cast<int>(CountOf(kind) + CallsOf(kind));
+    const int same = static_cast<int>(m_state.peers.CountOf(kind) + CountOf(kind));
     if (kind == ConnectionKind::kInbound || kind == ConnectionKind::kManual) return false;
-    if (kind == ConnectionKind::kOutboundFullRelay && same >= m_limits.full_relay) return false;
-    if (kind == ConnectionKind::kBlockRelay && same >= m_limits.block_relay) return false;
-    if (AutomaticOutbound() >= m_limits.all) return false;
+    const OutboundLimits& limits = m_state.limits;
+    if (kind == ConnectionKind::kOutboundFullRelay && same >= limits.full_relay) return false;
+    if (kind == ConnectionKind::kBlockRelay && same >= limits.block_relay) return false;
+    if (AutomaticOutbound() >= limits.all) return false;
     call.destination = address;
     (void)Connect(std::move(call));
     return true;
 }
 
-size_t PeerNetwork::Impl::CallsOf(ConnectionKind kind) const
+size_t OutboundCalls::CountOf(ConnectionKind kind) const
 {
     return static_cast<size_t>(
         std::count_if(m_calls.begin(), m_calls.end(),
                       [&](const auto& entry) { return entry.second.call.kind == kind; }));
 }
 
-/** Used slots of automatic outbound connections, including running attempts. */
-int PeerNetwork::Impl::AutomaticOutbound() const
+int OutboundCalls::AutomaticOutbound() const
 {
     size_t count = 0;
     for (const auto kind : {ConnectionKind::kOutboundFullRelay, ConnectionKind::kBlockRelay,
                             ConnectionKind::kFeeler, ConnectionKind::kAddrFetch}) {
-        count += CountOf(kind) + CallsOf(kind);
+        count += m_state.peers.CountOf(kind) + CountOf(kind);
     }
     return static_cast<int>(count);
+}
+
+bool OutboundCalls::HasAutomatic() const
+{
+    return std::any_of(m_calls.begin(), m_calls.end(), [](const auto& entry) {
+        return entry.second.call.kind != ConnectionKind::kManual;
+    });
+}
+
+size_t OutboundCalls::CountAdded() const
+{
+    return static_cast<size_t>(std::count_if(
+        m_calls.begin(), m_calls.end(), [](const auto& entry) { return entry.second.call.added; }));
 }
 
 } // namespace ibd

@@ -1,12 +1,13 @@
-// See network_impl.h: automatic connections: executes the plans.
+// See automatic_peers.h.
+#include "net/automatic_peers.h"
+
 #include "net/address/fixed_seeds.h"
-#include "net/network_impl.h"
 
 #include <algorithm>
 
 namespace ibd {
 
-void PeerNetwork::Impl::MakePlans()
+void AutomaticPeers::MakePlans()
 {
     SeedOptions seeds;
     seeds.dns = m_at.params.dns_seeds;
@@ -16,80 +17,76 @@ void PeerNetwork::Impl::MakePlans()
     if (!m_options.connect_only) {
         seeds.nodes = m_options.seed_nodes;
         seeds.fixed_seeds = m_options.fixed_seeds;
-        auto anchors = TakeAnchors(Files());
+        auto anchors = TakeAnchors(m_addresses.Files());
         m_at.log.Info("{} block-relay-only anchors will be tried for connections.", anchors.size());
         const auto is_added = [this](const Endpoint& endpoint) {
-            return std::any_of(m_added.begin(), m_added.end(), [&](const Added& added) {
-                return added.name == endpoint.ToString() ||
-                       added.name == endpoint.address.ToString();
-            });
+            return m_named.Contains(endpoint);
         };
-        m_plan.emplace(OutboundSurroundings{
-                           *m_addresses, m_options.groups, m_at.log, m_ways.reachable,
-                           m_options.peers.log_addresses,
-                           [this](const NetAddress& address) { return m_local.Contains(address); },
-                           is_added,
-                           [this](uint64_t services) { return m_peers.IsDesirable(services); }},
-                       m_limits, std::move(anchors), m_chance.Hash(), m_at.now());
+        m_plan.emplace(
+            OutboundSurroundings{
+                m_addresses.Others(), m_options.groups, m_at.log, m_state.ways.reachable,
+                m_options.peers.log_addresses,
+                [this](const NetAddress& address) { return m_addresses.Own().Contains(address); },
+                is_added, [this](uint64_t services) { return m_peers.IsDesirable(services); }},
+            m_state.limits, std::move(anchors), m_state.chance.Hash(), m_at.now());
     }
-    m_seeds.emplace(std::move(seeds), m_at.log, m_chance.Hash(), m_at.env.MonotonicMicros(),
-                    m_addresses->Size());
+    m_seeds.emplace(std::move(seeds), m_at.log, m_state.chance.Hash(), m_at.env.MonotonicMicros(),
+                    m_addresses.Others().Size());
 }
 
-void PeerNetwork::Impl::TickOutbound(int64_t now)
+void AutomaticPeers::Tick(int64_t now)
 {
     if (now < m_next_plan) return;
     m_next_plan = now + kPlanInterval;
     TickSeeds(now);
-    if (!m_active || m_interrupted) return;
+    if (!m_state.MayConnect()) return;
     CallForAddresses();
     CallNextChoice();
 }
 
 /** One at a time, so that each choice knows the result of the previous one. */
-void PeerNetwork::Impl::CallNextChoice()
+void AutomaticPeers::CallNextChoice()
 {
     if (!m_plan) return;
-    const bool calling = std::any_of(m_calls.begin(), m_calls.end(), [](const auto& entry) {
-        return entry.second.call.kind != ConnectionKind::kManual;
-    });
-    if (calling || AutomaticOutbound() >= m_limits.all + m_extra_block_peers) return;
+    const int most = m_state.limits.all + m_extra_block_peers;
+    if (m_calls.HasAutomatic() || m_calls.AutomaticOutbound() >= most) return;
     OutboundView view;
     view.now = m_at.now();
     view.try_another = m_peers.WantsAnother();
     view.synced = m_peers.IsSynced();
     view.extra_block_relay = m_extra_block_peers;
-    for (const auto& [id, link] : m_links) {
+    for (const auto& [id, link] : m_state.peers.All()) {
         view.peers.push_back({link.peer.kind, link.peer.address.address});
     }
     const auto choice = m_plan->Next(view);
     if (!choice) return;
-    Call call;
+    OutboundCall call;
     call.kind = choice->kind;
     call.address = choice->address;
     call.count_failure = choice->count_failure;
     call.v2 = (choice->address.services & m_options.peers.services & kNodeP2pV2) != 0;
-    (void)Connect(std::move(call));
+    (void)m_calls.Connect(std::move(call));
 }
 
 // Initial addresses.
 
-bool PeerNetwork::Impl::HasEmptyNetwork() const
+bool AutomaticPeers::HasEmptyNetwork() const
 {
     if (m_options.connect_only) return false;
     for (const auto network : {AddressNetwork::kIpv4, AddressNetwork::kIpv6, AddressNetwork::kOnion,
                                AddressNetwork::kI2p, AddressNetwork::kCjdns}) {
-        if (m_ways.reachable.Contains(network) && m_addresses->Size(network) == 0) return true;
+        if (!m_state.ways.reachable.Contains(network)) continue;
+        if (m_addresses.Others().Size(network) == 0) return true;
     }
     return false;
 }
 
-void PeerNetwork::Impl::TickSeeds(int64_t now)
+void AutomaticPeers::TickSeeds(int64_t now)
 {
     SeedPlan::View view;
     view.now = now;
-    view.active = m_active;
-    view.addresses = m_addresses->Size();
+    view.active = m_state.active;
+    view.addresses = m_addresses.Others().Size();
     view.full_relay =
         static_cast<int>(m_peers.CountEstablished(ConnectionKind::kOutboundFullRelay));
     view.empty_network = HasEmptyNetwork();
@@ -99,28 +96,28 @@ void PeerNetwork::Impl::TickSeeds(int64_t now)
     if (step.add_fixed) AddFixedSeeds();
 }
 
-void PeerNetwork::Impl::FetchFrom(const std::string& name)
+void AutomaticPeers::FetchFrom(const std::string& name)
 {
     if (m_fetches.size() < kMaxFetches) m_fetches.push_back(name);
 }
 
-void PeerNetwork::Impl::CallForAddresses()
+void AutomaticPeers::CallForAddresses()
 {
-    if (m_fetches.empty() || AutomaticOutbound() >= m_limits.all) return;
-    Call call;
+    if (m_fetches.empty() || m_calls.AutomaticOutbound() >= m_state.limits.all) return;
+    OutboundCall call;
     call.kind = ConnectionKind::kAddrFetch;
     call.destination = std::move(m_fetches.front());
     call.v2 = (m_options.peers.services & kNodeP2pV2) != 0;
     m_fetches.pop_front();
-    (void)Connect(std::move(call));
+    (void)m_calls.Connect(std::move(call));
 }
 
-void PeerNetwork::Impl::AskSeed(const std::string& seed)
+void AutomaticPeers::AskSeed(const std::string& seed)
 {
     // A proxy connects us to one address of the seed's name, but does not return any.
     const std::string host = fmt::format("x{:x}.{}", kNodeNetwork | kNodeWitness, seed);
     const auto answer = [this, seed, host](std::vector<NetAddress> found) {
-        m_inbox.Post(
+        m_state.thread.Post(
             [this, seed, host, found = std::move(found)] { TakeSeeds(seed, host, found); });
     };
     if (m_options.name_proxy.IsSet() || !m_resolver.Ask(host, kMaxOfSeed, answer)) {
@@ -129,37 +126,38 @@ void PeerNetwork::Impl::AskSeed(const std::string& seed)
     }
 }
 
-void PeerNetwork::Impl::TakeSeeds(const std::string& seed, const std::string& host,
-                                  const std::vector<NetAddress>& found)
+void AutomaticPeers::TakeSeeds(const std::string& seed, const std::string& host,
+                               const std::vector<NetAddress>& found)
 {
     m_seeds->Answered(found.size());
     // The seed may not support selection by services.
     if (found.empty()) return FetchFrom(seed);
     constexpr int64_t kDay = 24 * 60 * 60;
-    const int64_t now = NowSeconds();
+    const int64_t now = m_state.NowSeconds();
     std::vector<PeerAddress> addresses;
     for (const NetAddress& address : found) {
         PeerAddress out;
         out.endpoint = {address, m_at.params.p2p_port};
         out.services = kNodeNetwork | kNodeWitness;
-        const auto younger = static_cast<int64_t>(m_chance.Below(4 * kDay));
+        const auto younger = static_cast<int64_t>(m_state.chance.Below(4 * kDay));
         out.time = static_cast<uint32_t>(now - 3 * kDay - younger);
         addresses.push_back(out);
     }
-    (void)m_addresses->Add(addresses, NetAddress::Internal(host), 0, now);
+    (void)m_addresses.Others().Add(addresses, NetAddress::Internal(host), 0, now);
 }
 
-void PeerNetwork::Impl::AddFixedSeeds()
+void AutomaticPeers::AddFixedSeeds()
 {
-    auto seeds = FixedSeeds(m_at.params, m_chance, NowSeconds());
+    auto seeds = FixedSeeds(m_at.params, m_state.chance, m_state.NowSeconds());
     std::erase_if(seeds, [&](const PeerAddress& seed) {
         const AddressNetwork network = seed.endpoint.address.Network();
-        return !m_ways.reachable.Contains(network) || m_addresses->Size(network) != 0;
+        return !m_state.ways.reachable.Contains(network) || m_addresses.Others().Size(network) != 0;
     });
     for (const PeerAddress& seed : seeds) {
         m_at.log.Debug(LogCategory::kNet, "Added hardcoded seed: {}", seed.endpoint.ToString());
     }
-    (void)m_addresses->Add(seeds, NetAddress::Internal("fixedseeds"), 0, NowSeconds());
+    (void)m_addresses.Others().Add(seeds, NetAddress::Internal("fixedseeds"), 0,
+                                   m_state.NowSeconds());
     m_at.log.Info("Added {} fixed seeds from reachable networks.", seeds.size());
 }
 

@@ -1,0 +1,29 @@
+// PeerNetworkSurroundings: the objects outside of net that PeerNetwork uses. Made by node.
+#pragma once
+
+#include "net/network_options.h"
+#include "net/peer/peer_chain.h"
+#include "util/warnings.h"
+
+#include <functional>
+
+namespace ibd {
+
+class HintsProvider;
+
+/** They outlive PeerNetwork. */
+struct PeerNetworkSurroundings {
+    Env& env;
+    Logger& log;
+    const ChainParams& params;
+    PeerChain& chain; //!< called on net-msg, like the two below
+    HeaderSink& headers;
+    BlockProvider& blocks;
+    std::function<int64_t()> now; //!< microseconds since 1970, possibly mocked; any thread
+    /** The bans changed and must be saved; net-msg. May be empty. */
+    std::function<void(const std::map<Subnet, BanEntry>&)> save_bans;
+    NodeWarnings* warnings = nullptr; //!< may be null
+    HintsProvider* hints = nullptr;   //!< hints offered to peers; net-msg; may be null
+};
+
+} // namespace ibd
