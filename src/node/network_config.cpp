@@ -270,7 +270,7 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
     PeerNetworkOptions out;
     out.map_port = true; // the struct's default is that of tests
     IBD_RETURN_IF_ERROR(CheckPorts(args));
-    for (const PeerTopic& topic : PeerTopics()) {
+    for (const PeerOptionTopic& topic : PeerOptionTopics()) {
         IBD_RETURN_IF_ERROR(ReadRows(args, topic.rows, out));
     }
     IBD_RETURN_IF_ERROR(ReadOnlyNet(args, out));

@@ -11,7 +11,7 @@
 namespace ibd {
 
 using NodeTopic = OptionTopic<NodeOptions>;
-using PeerTopic = OptionTopic<PeerNetworkOptions>;
+using PeerOptionTopic = OptionTopic<PeerNetworkOptions>;
 
 /** For a start and the data directory. */
 std::vector<NodeTopic> GeneralTopics();
@@ -22,7 +22,7 @@ std::vector<NodeTopic> DebugTopics();
 std::vector<NodeTopic> PolicyTopics();
 /** All of the above. */
 std::vector<NodeTopic> NodeTopics();
-std::vector<PeerTopic> PeerTopics();
+std::vector<PeerOptionTopic> PeerOptionTopics();
 
 OptionTopic<LogOptions> LogTopic();
 

@@ -130,7 +130,7 @@ constexpr OptionRow<NodeOptions> kMining[] = {
 
 } // namespace
 
-std::vector<PeerTopic> PeerTopics()
+std::vector<PeerOptionTopic> PeerOptionTopics()
 {
     return {{OptionGroup::kConnection, kConnection},
             {OptionGroup::kGeneral, kGeneral},

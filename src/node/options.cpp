@@ -95,7 +95,7 @@ std::vector<NodeTopic> NodeTopics()
 void AddNodeOptions(ArgsManager& args)
 {
     for (const NodeTopic& topic : NodeTopics()) AddRows(args, topic);
-    for (const PeerTopic& topic : PeerTopics()) AddRows(args, topic);
+    for (const PeerOptionTopic& topic : PeerOptionTopics()) AddRows(args, topic);
     AddLogOptions(args);
     AddHiddenNames(args);
 }

@@ -38,3 +38,30 @@ enum class Kind { kOne };
 class Classes(unittest.TestCase):
     def test_methods_are_counted(self):
         self.assertEqual(dict(house_figures.classes(HEADER)), {"A": 7, "Inner": 1})
+        nested = "class A::B final : C {\npublic:\n    void D();\n};\n"
+        self.assertEqual(dict(house_figures.classes(nested)), {"A::B": 1})
+
+    def test_bounds_are_those_of_the_module(self):
+        lines = {"node": house_figures.MAX_NODE_LINES}
+        sizes = [(71, "validation", "A"), (70, "validation", "B"), (41, "net", "C"),
+                 (41, "booster", "D"), (40, "net", "E")]
+        self.assertEqual(list(house_figures.offences(lines, sizes, [])),
+                         ["validation: A has 71 methods, more than 70",
+                          "net: C has 41 methods, more than 40",
+                          "booster: D has 41 methods, more than 40"])
+        lines["node"] += 1
+        self.assertEqual(len(list(house_figures.offences(lines, [], ["a.h: friend class B;"]))), 2)
+
+
+class Names(unittest.TestCase):
+    def test_a_name_stands_for_one_type(self):
+        headers = [("a.h", "namespace ibd {\nusing Id = int;\nclass Topic : A {\n};\n}\n"),
+                   ("b.h", "namespace ibd {\nusing Id = int;\nclass Topic;\n"
+                    "class Topic::B {\n};\nenum class Kind { kOne };\n}\n"),
+                   ("c.h", "namespace ibd::c {\nstruct Topic {\n};\nusing Id = long;\n}\n")]
+        self.assertEqual(house_figures.names_of_two(headers), {})
+        headers.append(("d.h", "namespace ibd {\nusing Topic = Row<int>;\n"
+                        "using Id = long;\nenum Kind { kOne };\n}\n"))
+        self.assertEqual(house_figures.names_of_two(headers),
+                         {"ibd::Topic": ["a.h", "d.h"], "ibd::Id": ["b.h", "d.h"],
+                          "ibd::Kind": ["b.h", "d.h"]})
