@@ -54,7 +54,7 @@ TEST_CASE("help states the defaults that the options have, and ranges hold")
         CHECK(test::WrongDefaults(topic.rows, *read) == none);
         CHECK(test::AcceptedBeyond(topic.rows) == none);
     }
-    for (const PeerTopic& topic : PeerTopics()) {
+    for (const PeerOptionTopic& topic : PeerOptionTopics()) {
         CHECK(test::WrongDefaults(topic.rows, read->network) == none);
         CHECK(test::AcceptedBeyond(topic.rows) == none);
     }
