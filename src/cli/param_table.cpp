@@ -64,7 +64,6 @@ constexpr Call kOtherCalls[] = {
     {"loadwallet", "~filename load_on_startup"},
     {"lockunspent", "unlock transactions persistent"},
     {"migratewallet", "~wallet_name ~passphrase load_wallet"},
-    {"mockscheduler", "delta_time"},
     {"psbtbumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index,"
                     "psbt_version)"},
     {"rescanblockchain", "start_height stop_height"},

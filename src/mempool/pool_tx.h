@@ -36,6 +36,7 @@ struct PoolTx {
     int32_t height = 0; //!< of the tip at arrival
     bool own = false;   //!< submitted by a user of this node
     bool spends_coinbase = false;
+    bool estimates = false;   //!< its wait for a block depends on its fee alone (FeeEstimator)
     SequenceLocks locks = {}; //!< as of the blocks up to locks_height
     int32_t locks_height = 0; //!< highest block with a coin that it spends
     // Set by the pool.

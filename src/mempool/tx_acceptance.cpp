@@ -153,8 +153,16 @@ public:
                       .height = m_at.tip.height,
                       .own = m_arrival.own,
                       .spends_coinbase = checked.spends_coinbase,
+                      .estimates = EstimatesFees(checked),
                       .locks = checked.locks,
                       .locks_height = checked.locks_height});
+    }
+
+    /** Whether the transaction's fee alone decides how long it waits. */
+    bool EstimatesFees(const CheckedTx& checked) const IBD_NO_THREAD_CHECK
+    {
+        return m_at.is_current && m_origin == Origin::kAlone && !m_arrival.in_package &&
+               m_pool.ParentsOf(checked.candidate.tx->View()).empty();
     }
 
     RuleResult CheckFee(const FeeSize& total) IBD_NO_THREAD_CHECK

@@ -21,6 +21,7 @@ namespace ibd {
 struct CoinsAtTip {
     const HeaderNode& tip;
     const CoinsReader& coins;
+    bool is_current = false; //!< no newer block is known or to be expected
 };
 
 /** What is known of a transaction that is to come in. */
@@ -28,6 +29,7 @@ struct Arrival {
     int64_t now = 0;      //!< seconds since 1970
     int64_t time = 0;     //!< of its entry: now, or as a file says
     bool own = false;     //!< submitted by a user of this node
+    bool in_package = false;
     Amount most_rate = 0; //!< refused above it, satoshi for 1,000 virtual bytes; 0: no limit
 };
 

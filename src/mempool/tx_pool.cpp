@@ -131,6 +131,12 @@ void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
     m_txs.erase(id);
 }
 
+void TxPool::BlockConnected(int32_t height, int64_t now)
+{
+    m_rolling_fee.BlockConnected(now);
+    for (PoolEvents* listener : m_listeners) listener->BlockConfirmed(height);
+}
+
 void TxPool::RecordDelta(const Txid& id, Amount delta)
 {
     ++m_updates;

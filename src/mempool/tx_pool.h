@@ -63,7 +63,8 @@ public:
         return m_rolling_fee.Rate(now, m_memory, m_limits.max_bytes);
     }
 
-    void BlockConnected(int64_t now) IBD_REQUIRES(mutex) { m_rolling_fee.BlockConnected(now); }
+    /** After the removals by the block. */
+    void BlockConnected(int32_t height, int64_t now) IBD_REQUIRES(mutex);
     /** A chunk of this rate was evicted. */
     void Evicted(Amount rate) IBD_REQUIRES(mutex) { m_rolling_fee.Evicted(rate); }
 

@@ -32,7 +32,7 @@ size_t RemoveWithDescendants(TxPool& pool, const Txid& id, RemovalReason reason)
     return Apply(change);
 }
 
-void Confirm(TxPool& pool, const BlockView& block, int64_t now)
+void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
 {
     PoolChange change(pool);
     for (const TxView& tx : block.Txs()) {
@@ -53,7 +53,7 @@ void Confirm(TxPool& pool, const BlockView& block, int64_t now)
         for (const TxView& tx : block.Txs()) pool.RecordDelta(tx.txid, 0);
     }
     change.Apply();
-    pool.BlockConnected(now);
+    pool.BlockConnected(height, now);
 }
 
 size_t Expire(TxPool& pool, int64_t time)

@@ -13,7 +13,8 @@ size_t RemoveWithDescendants(TxPool& pool, const Txid& id, RemovalReason reason)
     IBD_REQUIRES(pool.mutex);
 /** Removes the transactions that a block confirms, and those that conflict with it. `now`: seconds
  *  since 1970. */
-void Confirm(TxPool& pool, const BlockView& block, int64_t now) IBD_REQUIRES(pool.mutex);
+void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
+    IBD_REQUIRES(pool.mutex);
 /** Removes transactions older than `time` and their descendants; returns their number. */
 size_t Expire(TxPool& pool, int64_t time) IBD_REQUIRES(pool.mutex);
 /** Removes the chunks that pay least until the pool fits into -maxmempool; returns the number of

@@ -3,6 +3,7 @@
 
 #include "booster/core_undo.h"
 #include "booster/kept_call.h"
+#include "mempool/fee_file.h"
 #include "net/peer/peer_set.h"
 #include "node/network_config.h"
 #include "node/start_checks.h"
@@ -22,6 +23,9 @@ namespace {
 constexpr uint64_t kOpenFiles = 2048;
 constexpr int kCoreBlockPeers = 2;        //!< usual block-only connections
 constexpr uint64_t kLeastOpenFiles = 160; //!< Core's number without peers
+
+constexpr const char* kFeeFile = "fee_estimates.dat";
+constexpr std::chrono::hours kSaveFeesEvery{1};
 
 CacheSalt RandomSalt(Env& env)
 {
@@ -62,7 +66,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                               LogPath(args, dir.Net()),
                               env.MonotonicMicros(),
                               [this] { RequestStop(); },
-                              params.is_mockable ? m_options.mock_time : nullptr},
+                              params.is_mockable ? m_options.mock_time : nullptr,
+                              [this](std::chrono::seconds time) { m_scheduler.Forward(time); }},
       m_chain_context{.env = env,
                       .waiters = m_waiters,
                       .warnings = m_warnings,
@@ -212,8 +217,7 @@ Result<> Node::StartRpc()
                  .hints_made =
                      [this](const Hints& hints, const BlockHash& terminal) {
                          m_peer_hints.Keep(hints, terminal);
-                     },
-                 .fees = !m_options.network.peers.blocks_only});
+                     }});
     m_table.ShowProgress(m_overall);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
@@ -312,7 +316,8 @@ Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
  *  to be connected. */
 Result<> Node::GoLive()
 {
-    m_scheduler.emplace(m_log, "scheduler");
+    m_scheduler_lines.emplace(m_log, "scheduler");
+    m_scheduler.Start("scheduler");
     m_events.Start();
     m_chain_thread = std::make_unique<ChainThread>(
         *m_chain, [this](const Error& error) { StopFor(error); }, [this] { m_network->Wake(); });
@@ -383,6 +388,26 @@ void Node::SavePool()
     const PoolFile& file = m_pool_context.file;
     const Result<> saved = DumpPool(m_pool, file.path, file.version, m_env, m_log);
     if (!saved) m_log.Error("Failed to dump mempool: {}. Continuing anyway.", saved.Message());
+}
+
+/** Before the first call and the first transaction. */
+void Node::LoadFeeEstimates()
+{
+    if (m_options.network.peers.blocks_only) return;
+    m_fees = std::make_unique<FeeEstimator>();
+    const Path file = m_dir.Net() / kFeeFile;
+    LoadFees(*m_fees, file, m_options.accept_old_fees, m_env, m_log);
+    m_pool.AddListener(*m_fees);
+    m_pool_context.fees = m_fees.get();
+    m_scheduler.Every(kSaveFeesEvery, [=, this] { SaveFees(*m_fees, file, m_env, m_log); });
+}
+
+/** At the end. */
+void Node::SaveFeeEstimates()
+{
+    if (!m_fees) return;
+    m_fees->ForgetWaiting();
+    SaveFees(*m_fees, m_dir.Net() / kFeeFile, m_env, m_log);
 }
 
 Result<> Node::Sync()
@@ -513,13 +538,15 @@ Result<> Node::ShutDown()
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     SavePool();
+    m_scheduler.Stop();
+    SaveFeeEstimates();
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);
         if (m_booster.Undo().Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
-    m_scheduler.reset();
+    m_scheduler_lines.reset();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
     m_chain_start.Close();
@@ -534,6 +561,7 @@ Result<> Node::Start()
         return Error{"-ibdboosterfile: " + opened.Message(), opened.GetError().kind};
     }
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
+    LoadFeeEstimates();
     IBD_RETURN_IF_ERROR(StartRpc());
     if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());

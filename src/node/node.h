@@ -4,6 +4,7 @@
 #pragma once
 
 #include "booster/peer_hints.h"
+#include "events/scheduler.h"
 #include "jsonrpc/server.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
@@ -74,6 +75,8 @@ private:
     Result<> LoadBlockFiles();
     void LoadPool();
     void SavePool();
+    void LoadFeeEstimates();
+    void SaveFeeEstimates();
     void StartUndo();
     ProgressOptions DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best);
     uint64_t DownloadedUpTo(const HeaderNode& tip) const;
@@ -106,7 +109,8 @@ private:
     TipWaiters m_waiters;
     WaiterFeed m_waiter_feed{m_waiters};
     Commands m_commands;
-    std::optional<ThreadLines> m_scheduler; //!< named as Core's thread of events
+    Scheduler m_scheduler{m_env};
+    std::optional<ThreadLines> m_scheduler_lines; //!< named as Core's thread of events and jobs
     Events m_events;
     ChainEvents m_chain_events{m_events, m_warnings};
     HintsLibrary m_library;
@@ -123,9 +127,10 @@ private:
     RpcTable m_table;
     ControlContext m_control;
     ChainContext m_chain_context;
+    std::unique_ptr<FeeEstimator> m_fees; //!< null: no transactions come from peers
     TxPool m_pool;
     TxAcceptance m_acceptance;
-    ChainTipCoins m_tip_coins{m_chain_context.chain};
+    ChainTipCoins m_tip_coins{m_chain_context.chain, m_env};
     TxSubmission m_submission{m_acceptance, m_pool, m_tip_coins};
     PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_submission, m_log};
     PoolFeed m_pool_feed;

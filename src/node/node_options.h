@@ -50,6 +50,7 @@ struct NodeOptions {
     int booster_peers = 2;            //!< -ibdboosterpeers
     PolicyOptions policy;
     PoolLimits pool;
+    bool accept_old_fees = false; //!< -acceptstalefeeestimates
     bool persist_pool = true;     //!< -persistmempool
     bool persist_pool_v1 = false; //!< -persistmempoolv1
     AssemblerOptions assembler;

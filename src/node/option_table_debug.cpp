@@ -13,7 +13,8 @@ constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
 constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
 
 constexpr OptionRow<NodeOptions> kDebug[] = {
-    {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden | kNoEffect},
+    {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden,
+     kFlag<&NodeOptions::accept_old_fees>},
     {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
      kHidden | kNoEffect},
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden,

@@ -5,13 +5,13 @@
 
 namespace ibd {
 
-void PoolFeed::BlockConnected(const HeaderNode&, const BlockView& block)
+void PoolFeed::BlockConnected(const HeaderNode& node, const BlockView& block)
 {
     if (m_disconnected) {
         for (const TxView& tx : block.Txs()) m_open.erase(tx.txid);
     }
     const Lock lock(m_pool.mutex);
-    Confirm(m_pool, block, m_env.UnixTime());
+    Confirm(m_pool, block, node.height, m_env.UnixTime());
 }
 
 void PoolFeed::BlockDisconnected(const HeaderNode& node, const BlockView& block)

@@ -30,7 +30,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddSendMethod(table, contexts.pool);
     AddSubmitPackageMethod(table, contexts.pool);
     AddTestAcceptMethod(table, contexts.pool);
-    AddFeeMethods(table, contexts.fees);
+    AddFeeMethods(table, contexts.pool);
 
     AddMiningMethods(table, contexts.mining);
     AddBlockTemplateMethods(table, contexts.mining);

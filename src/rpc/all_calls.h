@@ -23,7 +23,6 @@ struct CallContexts {
     std::string signature_verifier;                          //!< likewise
     JoinOptions hints_join;                                  //!< of dumptxouthints
     HintsMade hints_made;                                    //!< by dumptxouthints
-    bool fees = true; //!< whether transactions come from peers
 };
 
 void AddAllCalls(RpcTable& table, const CallContexts& contexts);

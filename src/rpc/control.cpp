@@ -210,6 +210,30 @@ RpcMethod SetMockTime(ControlContext& context)
             }};
 }
 
+RpcMethod MockScheduler(ControlContext& context)
+{
+    return {"hidden",
+            "mockscheduler",
+            "Makes regular jobs due earlier (regtest only).",
+            {{"delta_time", RpcType::kNumber, true, "", "Seconds, 1 to 3600"}},
+            "null",
+            "3600",
+            [&context](const RpcCall& call) -> UniValue {
+                if (context.mock_time == nullptr) {
+                    throw RpcError{RpcCode::kMisc, "mockscheduler is for regression testing "
+                                                   "(-regtest mode) only"};
+                }
+                constexpr int64_t kMost = 3600;
+                const int64_t seconds = call.Int(0);
+                if (seconds <= 0 || seconds > kMost) {
+                    throw RpcError{RpcCode::kMisc,
+                                   "delta_time must be between 1 and 3600 seconds (1 hr)"};
+                }
+                context.forward_jobs(std::chrono::seconds(seconds));
+                return {};
+            }};
+}
+
 RpcMethod Echo(const char* name, CliForm form)
 {
     std::vector<RpcArg> args;
@@ -250,6 +274,7 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
         table.Add(std::move(method));
     }
     table.Add(SetMockTime(context));
+    table.Add(MockScheduler(context));
     table.Add(Echo("echo", CliForm::kByType));
     table.Add(Echo("echojson", CliForm::kJson));
 }

@@ -1,49 +1,41 @@
 // estimatesmartfee, estimaterawfee; see mempool.h.
 #include "jsonrpc/json.h"
+#include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 namespace ibd {
 
 namespace {
 
-/** Time for which a waiting transaction still counts, in steps of blocks. */
-struct Horizon {
-    const char* name;
-    double decay; //!< remaining part of a count after a block
-    int blocks_per_step;
-    int steps;
-    int MostBlocks() const { return blocks_per_step * steps; }
-};
-
-constexpr Horizon kHorizons[] = {
-    {"short", .962, 1, 12}, {"medium", .9952, 2, 24}, {"long", .99931, 24, 42}};
-constexpr double kNoUpperFee = 1e99; //!< end of the highest bucket
+constexpr FeeHorizon kHorizons[] = {FeeHorizon::kShort, FeeHorizon::kMedium, FeeHorizon::kLong};
+constexpr const char* kNames[] = {"short", "medium", "long"}; //!< of kHorizons
 
 /** Fee estimation requires transactions from peers. */
-void RequireEstimates(bool enabled)
+const FeeEstimator& Estimator(const PoolContext& context)
 {
-    if (!enabled) throw RpcError{RpcCode::kInternalError, "Fee estimation disabled"};
+    if (!context.fees) throw RpcError{RpcCode::kInternalError, "Fee estimation disabled"};
+    return *context.fees;
 }
 
-int Target(const RpcCall& call)
+int Target(const RpcCall& call, const FeeEstimator& fees)
 {
-    const int most = std::end(kHorizons)[-1].MostBlocks();
+    const int most = fees.MostBlocks(FeeHorizon::kLong);
     const int32_t target = call.Int32(0);
     if (target >= 1 && target <= most) return target;
     ThrowRpc(RpcCode::kInvalidParameter, "Invalid conf_target, must be between 1 and {}", most);
 }
 
-/** Case-insensitive. */
-void CheckMode(std::string mode)
+/** Whether the mode is "conservative"; case-insensitive. */
+bool IsConservative(std::string mode)
 {
     std::transform(mode.begin(), mode.end(), mode.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    for (const char* known : {"unset", "economical", "conservative"}) {
-        if (mode == known) return;
-    }
+    if (mode == "conservative") return true;
+    if (mode == "unset" || mode == "economical") return false;
     throw RpcError{RpcCode::kInvalidParameter,
                    "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", "
                    "\"conservative\""};
@@ -56,70 +48,89 @@ UniValue ErrorList(const char* text)
     return errors;
 }
 
-/** No data: no transaction was observed before its block. */
-UniValue EmptyBucket()
+UniValue RangeJson(const FeeRange& range)
 {
-    UniValue bucket(UniValue::VOBJ);
-    bucket.pushKV("startrange", 0);
-    bucket.pushKV("endrange", kNoUpperFee);
-    for (const char* count : {"withintarget", "totalconfirmed", "inmempool", "leftmempool"}) {
-        bucket.pushKV(count, 0);
-    }
-    return bucket;
+    constexpr double kHundredths = 100;
+    const auto count = [](double value) { return std::round(value * kHundredths) / kHundredths; };
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("startrange", std::round(range.start));
+    out.pushKV("endrange", std::round(range.end));
+    out.pushKV("withintarget", count(range.within_target));
+    out.pushKV("totalconfirmed", count(range.confirmed));
+    out.pushKV("inmempool", count(range.in_pool));
+    out.pushKV("leftmempool", count(range.left));
+    return out;
 }
 
-UniValue RawFee(const RpcCall& call)
+UniValue HorizonJson(const FeeEstimate& estimate)
 {
-    const int target = Target(call);
+    UniValue out(UniValue::VOBJ);
+    const Amount rate = estimate.rate > 0 ? std::llround(estimate.rate) : 0;
+    if (rate != 0) out.pushKV("feerate", AmountJson(rate));
+    out.pushKV("decay", estimate.decay);
+    out.pushKV("scale", static_cast<uint64_t>(estimate.scale));
+    if (rate != 0) out.pushKV("pass", RangeJson(estimate.pass));
+    if (estimate.fail.Exists()) out.pushKV("fail", RangeJson(estimate.fail));
+    if (rate == 0) {
+        out.pushKV("errors",
+                   ErrorList("Insufficient data or no feerate found which meets threshold"));
+    }
+    return out;
+}
+
+UniValue RawFee(const RpcCall& call, const PoolContext& context)
+{
+    const FeeEstimator& fees = Estimator(context);
+    const int target = Target(call, fees);
     const double threshold = call.Has(1) ? call.At(1).get_real() : 0.95;
     if (threshold < 0 || threshold > 1) {
         throw RpcError{RpcCode::kInvalidParameter, "Invalid threshold"};
     }
     UniValue out(UniValue::VOBJ);
-    for (const Horizon& horizon : kHorizons) {
-        if (target > horizon.MostBlocks()) continue;
-        UniValue result(UniValue::VOBJ);
-        result.pushKV("decay", horizon.decay);
-        result.pushKV("scale", horizon.blocks_per_step);
-        result.pushKV("fail", EmptyBucket());
-        result.pushKV("errors",
-                      ErrorList("Insufficient data or no feerate found which meets threshold"));
-        out.pushKV(horizon.name, result);
+    for (size_t i = 0; i < std::size(kHorizons); ++i) {
+        if (target > fees.MostBlocks(kHorizons[i])) continue;
+        out.pushKV(kNames[i], HorizonJson(fees.EstimateRaw(target, threshold, kHorizons[i])));
     }
     return out;
 }
 
-UniValue SmartFee(const RpcCall& call)
+UniValue SmartFeeJson(const RpcCall& call, PoolContext& context)
 {
-    (void)Target(call);
-    CheckMode(call.String(1, "economical"));
+    const FeeEstimator& fees = Estimator(context);
+    const int target = Target(call, fees);
+    const SmartFee fee = fees.Estimate(target, IsConservative(call.String(1, "economical")));
     UniValue out(UniValue::VOBJ);
-    out.pushKV("errors", ErrorList("Insufficient data or no feerate found"));
-    out.pushKV("blocks", 0); // the longest target that the data supports
+    if (fee.rate != 0) {
+        const Lock lock(context.pool.mutex);
+        const Amount least = context.pool.MinFeeRate(context.chain.env.UnixTime());
+        const Amount relay = context.acceptance.Policy().min_relay_fee;
+        out.pushKV("feerate", AmountJson(std::max({fee.rate, least, relay})));
+    } else {
+        out.pushKV("errors", ErrorList("Insufficient data or no feerate found"));
+    }
+    out.pushKV("blocks", fee.target);
     return out;
 }
 
 } // namespace
 
-void AddFeeMethods(RpcTable& table, bool enabled)
+void AddFeeMethods(RpcTable& table, PoolContext& context)
 {
     const RpcArg target{"conf_target", RpcType::kNumber, true, "",
                         "Blocks in which the transaction is to be confirmed, 1 to 1008"};
-    table.Add({"util",
-               "estimatesmartfee",
-               "The fee for a thousand virtual bytes that brings a transaction into a block in "
-               "time. This version collects no data for it and says so, as a node that has just "
-               "started does.",
-               {target,
-                {"estimate_mode", RpcType::kString, false, "\"economical\"",
-                 "unset, economical or conservative"}},
-               "{\n  \"errors\": [ \"str\" ],    (json array) Why there is no estimate\n"
-               "  \"blocks\": n             (numeric) The target that an estimate is for\n}",
-               "6",
-               [enabled](const RpcCall& call) {
-                   RequireEstimates(enabled);
-                   return SmartFee(call);
-               }});
+    table.Add(
+        {"util",
+         "estimatesmartfee",
+         "The fee for a thousand virtual bytes that brings a transaction into a block in "
+         "time, learnt from transactions that waited in the pool and were confirmed.",
+         {target,
+          {"estimate_mode", RpcType::kString, false, "\"economical\"",
+           "unset, economical or conservative"}},
+         "{\n  \"feerate\": n,           (numeric, optional) Bitcoin for 1,000 virtual bytes\n"
+         "  \"errors\": [ \"str\" ],    (json array, optional) Why there is no estimate\n"
+         "  \"blocks\": n             (numeric) The target that an estimate is for\n}",
+         "6",
+         [&context](const RpcCall& call) { return SmartFeeJson(call, context); }});
     table.Add({"hidden",
                "estimaterawfee",
                "The data of fee estimation, by the time for which transactions are tracked.",
@@ -128,15 +139,12 @@ void AddFeeMethods(RpcTable& table, bool enabled)
                  "The share of transactions at a fee that is to be confirmed in time, 0 to 1"}},
                "{\n  \"short\", \"medium\", \"long\": {    (json object) Where it reaches the "
                "target\n"
-               "    \"decay\": n, \"scale\": n,\n"
-               "    \"fail\": { \"startrange\", \"endrange\", \"withintarget\",\n"
+               "    \"feerate\": n, \"decay\": n, \"scale\": n,\n"
+               "    \"pass\", \"fail\": { \"startrange\", \"endrange\", \"withintarget\",\n"
                "              \"totalconfirmed\", \"inmempool\", \"leftmempool\" },\n"
                "    \"errors\": [ \"str\" ]\n  }\n}",
                "6 0.9",
-               [enabled](const RpcCall& call) {
-                   RequireEstimates(enabled);
-                   return RawFee(call);
-               }});
+               [&context](const RpcCall& call) { return RawFee(call, context); }});
 }
 
 } // namespace ibd

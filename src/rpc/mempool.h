@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jsonrpc/table.h"
+#include "mempool/fee_estimator.h"
 #include "mempool/pool_file.h"
 #include "rpc/chain_context.h"
 
@@ -19,6 +20,7 @@ struct PoolContext {
     const TxAcceptance& acceptance;
     const TxSubmission& submission;
     Logger& log;
+    FeeEstimator* fees = nullptr; //!< null: no transactions come from peers
     PoolFile file = {};
     std::atomic<bool> loaded = false; //!< from the file, or that was tried
     std::atomic<bool> warned = false; //!< the user was warned that transactions are not announced
@@ -41,8 +43,8 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context);
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
-/** estimatesmartfee, estimaterawfee. `enabled`: false if no transactions come from peers. */
-void AddFeeMethods(RpcTable& table, bool enabled);
+/** estimatesmartfee, estimaterawfee. */
+void AddFeeMethods(RpcTable& table, PoolContext& context);
 
 inline constexpr const char* kDefaultMaxFeeRate = "0.10";
 /** A fee rate in bitcoin for 1,000 virtual bytes, below 1. */

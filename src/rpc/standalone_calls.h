@@ -39,9 +39,10 @@ struct StandaloneCalls {
     BlockAssembler assembler{env, log, pool, {}};
     ControlContext control{env, table, log, "debug.log", 0, [] {}};
     ChainContext chain{env, waiters, warnings, interrupt};
-    ChainTipCoins coins{chain.chain};
+    ChainTipCoins coins{chain.chain, chain.env};
     TxSubmission submission{acceptance, pool, coins};
-    PoolContext pool_context{chain, pool, acceptance, submission, log};
+    FeeEstimator fees; //!< without data
+    PoolContext pool_context{chain, pool, acceptance, submission, log, &fees};
     MiningContext mining{chain, assembler, pool};
     NetContext net{chain};
 };

@@ -8,8 +8,8 @@ namespace ibd {
 
 class ChainTipCoins final : public TipCoins {
 public:
-    /** The chain is null until it is loaded; it outlives all calls. */
-    explicit ChainTipCoins(const std::atomic<ChainManager*>& chain) : m_chain(chain) {}
+    /** The chain is null until it is loaded; both outlive all calls. */
+    ChainTipCoins(const std::atomic<ChainManager*>& chain, Env& env) : m_chain(chain), m_env(env) {}
 
     Result<> With(const Use& use) const override
     {
@@ -18,11 +18,20 @@ public:
             return SystemError("The chain is not loaded yet");
         }
         const CoinsGuard coins = chain->HoldCoins();
-        return use({coins.Tip(), coins.Cache()});
+        return use({coins.Tip(), coins.Cache(), IsCurrent(*chain, coins.Tip())});
     }
 
 private:
+    static constexpr int64_t kMaxTipAge = 3 * 60 * 60; //!< seconds
+
+    bool IsCurrent(const ChainManager& chain, const HeaderNode& tip) const
+    {
+        return !chain.IsInitialBlockDownload() && tip.time >= m_env.UnixTime() - kMaxTipAge &&
+               tip.height >= chain.Read().Tree().BestHeader()->height - 1;
+    }
+
     const std::atomic<ChainManager*>& m_chain;
+    Env& m_env;
 };
 
 } // namespace ibd

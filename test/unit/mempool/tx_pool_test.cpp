@@ -390,7 +390,7 @@ private:
         const Bytes raw = BlockOf(txs);
         BlockView block;
         Must(block.Parse(raw));
-        Confirm(pool, block, 0);
+        Confirm(pool, block, 1, 0);
         for (const PoolTx& tx : m_mined) slow.Erase(tx.Id());
         for (const PoolTx& tx : m_mined) {
             for (const PoolTx& other : std::vector<PoolTx>(slow.txs)) {

@@ -1,0 +1,20 @@
+// fee_estimates.dat: the data of FeeEstimator between two runs of the node, in Core's format, both
+// ways (doc/formats/fee_estimates.md). Memory: the whole file, about 400 kB.
+#pragma once
+
+#include "mempool/fee_estimator.h"
+#include "util/env.h"
+#include "util/log.h"
+
+namespace ibd {
+
+/** Data that are older than this are not used: fees have changed since. Seconds. */
+constexpr int64_t kMaxFeeFileAge = 60 * 60 * 60;
+
+/** Reads the file. One that is missing, old, damaged or foreign costs its data only; the log says
+ *  so. `accept_old`: whatever its age (-acceptstalefeeestimates). */
+void LoadFees(FeeEstimator& fees, const Path& file, bool accept_old, Env& env, Logger& log);
+/** Writes the file, or leaves the one before; the log says which. */
+void SaveFees(const FeeEstimator& fees, const Path& file, Env& env, Logger& log);
+
+} // namespace ibd
