@@ -4,6 +4,7 @@ build_core.sh; IBD_CORE names a folder of its programs instead."""
 
 import contextlib
 import http.client
+import re
 
 import generated
 from core_node import CoreNode, Pair
@@ -150,12 +151,18 @@ class DeepBranch(FunctionalTest):
     def test_both_end_alike(self):
         trunk = Chain().grow(self.LENGTH)
         branch = trunk.branch(self.DEPTH, self.DEPTH + 1)
-        ends = []
+        ends, tips = [], []
         for kind in (CoreNode, Node):
             node = self.pruned(kind, trunk)
+            lowest = node.rpc("getblockchaininfo")["pruneheight"]
             ends.append((*self.outcome(node, branch), *node.run()))
+            moves = re.findall(r"UpdateTip: new best=\w+ height=(\d+)", node.log_text)
+            tips.append(int(moves[-1]))
         (core_answers, *core), (our_answers, *ours) = ends
-        # The answer to the block that ends the node differs (doc/develop/differential.md).
+        # Answer and tip at the end differ (doc/develop/differential.md).
+        self.assertEqual(core_answers[-1], "inconclusive")
+        self.assertEqual(our_answers[-1], (-20, "Failed to disconnect block."))
+        self.assertEqual(tips, [lowest - 1, self.LENGTH])
         self.assertEqual(our_answers[:-1], core_answers[:-1])
         self.assertEqual(set(core_answers[:-1]), {"inconclusive"})
         self.assertEqual(len(our_answers), len(core_answers))
