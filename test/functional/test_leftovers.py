@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 
-from framework import NO_UNDO, ROOT, building, coins
+from framework import NO_UNDO, ROOT, building, coins, wait_until
 from generated import medium_chain, small_chain
 from phases import LogTail, phase_in
 from test_own_hints import OwnHintsTest
@@ -117,6 +117,26 @@ class Kills(LeftoversTest):
     def test_own_hints_and_undo_data(self):
         args = [arg for arg in self.own if arg != NO_UNDO]
         self.check([*args, "-ibdboosterundo=now"], ["join: reading", "undo: making"])
+
+
+    def test_pairs_of_a_killed_fold(self):
+        """Where undo data is missing, a start without the booster makes it of them. Then they go,
+        and the rest of the rebuild stays."""
+        for path in self.main.blocks_dir.glob("rev*"):
+            path.unlink()
+        self.main.start("-reindex", *self.own).wait_for_tip(self.made.tip).stop()
+        pairs = self.main.net_dir / "ibdbooster" / "undo" / "join.dat"
+        keeping = [arg for arg in self.own if arg != NO_UNDO]
+        wait_until(lambda: self.kill_in(keeping, "folding") and pairs.exists(), "a kill in a fold")
+        self.main.start("-ibdbooster=0").wait_for_tip(self.made.tip)
+        wait_until(lambda: not pairs.parent.exists(), "the end of the pairs")
+        wait_until(lambda: "undo" not in self.main.rpc("getboosterinfo"), "the end of undo data")
+        self.main.stop()
+        self.assertIn("Undo data: all blocks up to height", self.main.log_text)
+        (self.main.net_dir / "debug.log").unlink()
+        self.main.start("-ibdbooster=0").stop()
+        self.assert_explained(self.main, self.main.log_text)
+        self.assertIn("own.hints", {path.name for path in self.work_left(self.main)})
 
 
 class OtherPlaces(LeftoversTest):
