@@ -5,7 +5,8 @@ namespace ibd {
 
 void ScriptChoice::LogChange(const HeaderNode& node, ScriptCheckReason reason)
 {
-    if (!node.prev || m_logged.exchange(reason) == reason) return; // genesis has no scripts
+    const int now = static_cast<int>(reason);
+    if (!node.prev || m_logged.exchange(now) == now) return; // genesis has no scripts
     if (reason == ScriptCheckReason::kSkip) {
         m_chain.Log().Info("Disabling script verification at block #{} ({}).", node.height,
                            node.hash.ToHex());

@@ -6,6 +6,8 @@
 #include "validation/chain_view.h"
 #include "validation/script_checker.h"
 
+#include <atomic>
+
 namespace ibd {
 
 class ScriptChoice {
@@ -24,8 +26,9 @@ private:
 
     const ChainView& m_chain;
     ScriptChecker* m_checker = nullptr;
-    /** The last logged reason for running or skipping scripts. */
-    std::atomic<std::optional<ScriptCheckReason>> m_logged{};
+    static constexpr int kNothingLogged = -1;
+    /** The last logged ScriptCheckReason for running or skipping scripts. */
+    std::atomic<int> m_logged = kNothingLogged;
 };
 
 } // namespace ibd
