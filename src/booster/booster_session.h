@@ -32,6 +32,8 @@ public:
     void TendKeptWork(bool reindexes, bool rebuilds);
     /** Whether it may run if there is no chainstate. */
     bool MayRun() const;
+    /** Whether the error of Build() is about headers that are missing. */
+    bool LacksHeaders() const { return m_parts.lacks_headers; }
     /** Whether TakeSurvey() may be called, if there is no chainstate. */
     bool TakesSurvey() const;
     /** Before a survey of block files of so many bytes: plans it and what follows. */

@@ -64,7 +64,7 @@ Result<VerdictKind> GivenSync::Run()
 /** Hints of a folder were not requested by the user, so their refusal is less important. */
 Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_peers)
 {
-    if (!has_peers && m_named) return BadData("{}", standing.refusal);
+    if (!has_peers && m_named) return m_parts.Refuse(standing);
     if (m_named) {
         m_parts.log.Error("IBD Booster: the hints are refused, and the sync goes on without them: "
                           "{}",

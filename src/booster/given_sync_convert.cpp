@@ -38,7 +38,7 @@ Result<const HeaderNode*> GivenSync::FindEndOfWaiting() const
                        "bitcoin-hints convert --from=swifthints --blocks=DIR where they are",
                        info.path.string(), info.terminal_height);
     }
-    if (!standing.terminal) return BadData("{}", standing.refusal);
+    if (!standing.terminal) return m_parts.Refuse(standing);
     return standing.terminal;
 }
 

@@ -93,7 +93,7 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
                 fmt::format("no stored block may be assumed valid ({}), and the booster works "
                             "below the assumed-valid block only: {}, or leave out -ibdbooster",
                             ScriptCheckReasonText(reason), OwnRemedy(reason)),
-                may_change};
+                may_change, reason == ScriptCheckReason::kHashNotInHeaders};
     }
     if (top->height == 0 && best.height > 0) {
         return {nullptr,
@@ -143,7 +143,8 @@ HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
     const auto found = CheckTerminalBlock(hints, headers, headers.Params());
     if (!found)
         return {nullptr, found.Message(),
-                more && MayBecomeTerminal(hints, best, headers.Params().consensus)};
+                more && MayBecomeTerminal(hints, best, headers.Params().consensus),
+                int64_t{hints.terminal_height} > best.height};
     const HeaderNode& terminal = **found;
     if (full_validation) return {&terminal, "", false};
     const ScriptCheckReason reason =
@@ -155,7 +156,7 @@ HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                         "-ibdboosterfullvalidation, or leave out -ibdboosterfile",
                         hints.path.string(), terminal.hash.ToHex(), terminal.height,
                         ScriptCheckReasonText(reason), Remedy(reason)),
-            more && MayBecomeAssumed(reason)};
+            more && MayBecomeAssumed(reason), reason == ScriptCheckReason::kHashNotInHeaders};
 }
 
 } // namespace ibd

@@ -11,6 +11,7 @@ struct HintsStanding {
     const HeaderNode* terminal = nullptr; //!< end of the booster's work; null: it may not run
     std::string refusal;                  //!< the reason, one line for the user
     bool may_change = false;              //!< later headers may allow it
+    bool lacks_headers = false;           //!< the refusal's cause are headers that are not there
 };
 
 /** `full_validation`: no block is assumed valid. `now`: seconds since 1970; if the best header is

@@ -41,7 +41,7 @@ Result<VerdictKind> OwnSync::WithoutTerminal(const Start& start) const
         m_parts.log.Info("IBD Booster: {}: validating serially", refusal);
         return VerdictKind::kSerial;
     }
-    if (!start.peers) return BadData("{}", refusal);
+    if (!start.peers) return m_parts.Refuse(start.standing);
     m_parts.log.Error("IBD Booster: the sync goes on without it: {}", refusal);
     return VerdictKind::kSerial;
 }

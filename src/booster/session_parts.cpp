@@ -25,6 +25,12 @@ void SessionParts::Begin(const char* status) const
     if (hooks.set_status) hooks.set_status(status);
 }
 
+Error SessionParts::Refuse(const HintsStanding& standing)
+{
+    lacks_headers = standing.lacks_headers;
+    return BadData("{}", standing.refusal);
+}
+
 const char* SessionParts::FallbackText() const
 {
     return discards ? "the blocks were not kept (-prune): all are fetched again, and validated "

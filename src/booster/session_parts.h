@@ -3,6 +3,7 @@
 #pragma once
 
 #include "booster/hints_choice.h"
+#include "booster/hints_gate.h"
 #include "booster/kept_work.h"
 #include "booster/own_hints.h"
 #include "booster/session_watch.h"
@@ -55,6 +56,7 @@ struct SessionParts {
     SessionWatch watch;           //!< any thread
     std::unique_ptr<Hints> hints; //!< given
     bool discards = false;        //!< blocks are folded but not stored (-prune)
+    bool lacks_headers = false;   //!< why the last Refuse() refused
 
     const BoosterOptions& Booster() const { return options.booster; }
     const BlockStore& Blocks() const { return chain->Blocks(); }
@@ -71,6 +73,8 @@ struct SessionParts {
     {
         return options.own.undo != UndoWanted::kNo && !options.own.undo_first;
     }
+    /** The error of a node that cannot go on without the booster. */
+    Error Refuse(const HintsStanding& standing);
     /** The consequence of a failure, for the log. */
     const char* FallbackText() const;
 };

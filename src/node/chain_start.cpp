@@ -254,7 +254,8 @@ Result<> ChainStart::BuildChainstate()
     if (!builds || (!may_run && !wipe)) IBD_RETURN_IF_ERROR(booster.StayBesideChainstate());
     if (builds && may_run) {
         const auto end = booster.Build();
-        if (!end) return WithBreak(end.GetError(), m_break);
+        if (!end && booster.LacksHeaders()) return WithBreak(end.GetError(), m_break);
+        if (!end) return end.GetError();
         if (*end == VerdictKind::kInterrupted) return {};
         built = *end == VerdictKind::kDone;
         wipe = !built;

@@ -200,24 +200,12 @@ std::string BlockImporter::DescribeFirstWaiting() const
                        first->first.ToHex(), m_blocks.BlockPath(pos.file).string(), pos.offset);
 }
 
-/** The first place in the block files that belongs to no block. A damaged last block leaves no
- *  block without a parent, so the last file is always looked at. */
-Result<std::optional<ImportBreak>> BlockImporter::FindGap() const
-{
-    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
-    std::span<const int32_t> looked_at = files;
-    if (m_waiting.empty() && !files.empty()) looked_at = looked_at.last(1);
-    return FindBreak(m_env, m_blocks, looked_at);
-}
-
-/** Logs what was left out and where the first damage is. A file that cannot be read for that costs
- *  the warning only: all blocks are indexed. */
-void BlockImporter::ReportReindex()
+/** Logs what was left out and where the first damage is. Only the last file may be damaged so that
+ *  no block lacks its parent. */
+void BlockImporter::ReportReindex(const FrameGaps& gaps)
 {
     ReportWaiting("the block files");
-    auto looked = FindGap();
-    if (!looked) m_log.Warning("-reindex: damage could not be looked for: {}", looked.Message());
-    const std::optional<ImportBreak> gap = looked ? std::move(*looked) : std::nullopt;
+    const auto gap = m_waiting.empty() ? gaps.InLastFile(m_blocks) : gaps.First(m_blocks);
     std::vector<std::string> parts;
     if (gap) parts.push_back(gap->text);
     if (m_refused) parts.push_back(m_refused->text);
@@ -250,6 +238,15 @@ Result<uint64_t> BlockImporter::StoredBytes() const
     return bytes;
 }
 
+/** The size of a file that was read. Only the warning suffers if its end cannot be read again. */
+Result<uint64_t> BlockImporter::EndFile(int32_t file, FrameGaps& gaps) const
+{
+    IBD_ASSIGN_OR_RETURN(const auto readable, m_env.OpenRead(m_blocks.BlockPath(file)));
+    const Result<> looked = gaps.EndFile(*readable);
+    if (!looked) m_log.Warning("-reindex: damage could not be looked for: {}", looked.Message());
+    return readable->Size();
+}
+
 ProgressMeter BlockImporter::Meter(uint64_t bytes) const
 {
     return ProgressMeter(m_env, m_log,
@@ -266,20 +263,23 @@ Result<> BlockImporter::Reindex()
     IBD_ASSIGN_OR_RETURN(const uint64_t bytes, StoredBytes());
     ProgressMeter meter = Meter(bytes);
     uint64_t before = 0;
+    FrameGaps gaps;
     IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_blocks.ListBlockFiles());
     for (size_t i = 0; i < files.size() && !m_interrupt; ++i) {
+        gaps.BeginFile(files[i]);
         m_log.Info("Reindexing block file blk{:05}.dat ({}% complete)...", files[i],
                    i * 100 / files.size());
         IBD_RETURN_IF_ERROR(m_blocks.ScanFile(files[i], [&](FilePos pos, ByteSpan raw) {
             meter.Update(before + pos.offset);
+            gaps.AddFrame(pos.offset, raw.size());
             return Visit({.stored = pos}, raw);
         }));
-        IBD_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(files[i]));
+        IBD_ASSIGN_OR_RETURN(const uint64_t size, EndFile(files[i], gaps));
         meter.Update(before += size);
         IBD_RETURN_IF_ERROR(m_failure);
     }
     if (m_interrupt) return {};
-    ReportReindex();
+    ReportReindex(gaps);
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }
@@ -359,7 +359,7 @@ Result<> BlockImporter::Reindex(const BlockSurvey& survey)
         rest = rest.subspan(count);
     }
     if (m_interrupt) return {};
-    ReportReindex();
+    ReportReindex(survey.Gaps());
     m_log.Info("Reindexing finished: {} blocks", m_accepted);
     return {};
 }

@@ -78,8 +78,8 @@ private:
     Result<> AcceptWaiting(const BlockHash& parent);
     void NoteRefused(const Waiting& place, const std::string& why);
     void ReportWaiting(const std::string& where) const;
-    Result<std::optional<ImportBreak>> FindGap() const;
-    void ReportReindex();
+    Result<uint64_t> EndFile(int32_t file, FrameGaps& gaps) const;
+    void ReportReindex(const FrameGaps& gaps);
     std::string DescribeFirstWaiting() const;
     Result<> LoadFrom(const ReadableFile& file, const Path& path);
 

@@ -36,6 +36,7 @@ Result<> BlockSurvey::TakeFile(Env& env, const BlockStore& blocks, int32_t file,
 {
     const Path path = blocks.BlockPath(file);
     IBD_ASSIGN_OR_RETURN(const auto readable, env.OpenRead(path));
+    m_gaps.BeginFile(file);
     FrameWalker walker(*readable, path, blocks.Key(), blocks.Magic(), BlockStore::kScanWindow);
     while (!interrupt) {
         IBD_ASSIGN_OR_RETURN(const auto frame, walker.Next());
@@ -43,10 +44,11 @@ Result<> BlockSurvey::TakeFile(Env& env, const BlockStore& blocks, int32_t file,
         SurveyedBlock block;
         block.pos = {file, frame->offset};
         block.frame_size = frame->size;
+        m_gaps.AddFrame(frame->offset, frame->size);
         const BlockHeader header = BlockHeader::FromBytes(frame->header.data());
         if (!Add(block, header, env.UnixTime())) walker.Refuse();
     }
-    return {};
+    return m_gaps.EndFile(*readable);
 }
 
 /** False: the header breaks a rule; BlockImporter also refuses such a frame. */

@@ -9,6 +9,7 @@
 #include "storage/block_store.h"
 #include "util/log.h"
 #include "util/progress_targets.h"
+#include "validation/import_breaks.h"
 
 #include <atomic>
 #include <map>
@@ -41,6 +42,7 @@ public:
     const HeaderTree& Tree() const { return m_tree; }
     /** By file and position, except that blocks found inside a refused frame follow that frame. */
     const std::vector<SurveyedBlock>& Blocks() const { return m_blocks; }
+    const FrameGaps& Gaps() const { return m_gaps; }
     /** Records that Blocks()[i] was read and keeps all rules that need no coins. */
     void Checked(size_t i, uint32_t block_size, uint32_t tx_count);
 
@@ -57,6 +59,7 @@ private:
 
     HeaderTree m_tree;
     std::vector<SurveyedBlock> m_blocks;
+    FrameGaps m_gaps;
     /** By parent; with equal parents in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
 };

@@ -2,7 +2,6 @@
 #include "validation/import_breaks.h"
 
 #include "storage/block_frame.h"
-#include "storage/frame_walker.h"
 
 #include <algorithm>
 
@@ -25,45 +24,57 @@ Result<bool> HasData(const ReadableFile& file, uint64_t from)
     }
 }
 
-Result<std::optional<ImportBreak>> FindBreakIn(Env& env, const BlockStore& blocks, int32_t number)
-{
-    const Path path = blocks.BlockPath(number);
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    FrameWalker walker(*file, path, blocks.Key(), blocks.Magic(), BlockStore::kScanWindow);
-    uint64_t end = 0; // of the last frame
-    const auto here = [&](const std::string& up_to) {
-        return ImportBreak{{number, static_cast<uint32_t>(end)},
-                           fmt::format("{} holds no whole block from offset {} {}", path.string(),
-                                       end, up_to)};
-    };
-    for (;;) {
-        IBD_ASSIGN_OR_RETURN(const auto frame, walker.Next());
-        if (!frame) break;
-        const uint64_t begin = frame->offset - kFrameHeaderSize;
-        if (begin != end) return std::optional(here(fmt::format("to {}", begin)));
-        end = uint64_t{frame->offset} + frame->size;
-    }
-    IBD_ASSIGN_OR_RETURN(const bool has_data, HasData(*file, end));
-    return has_data ? std::optional(here("on")) : std::nullopt;
-}
-
 } // namespace
 
-Result<std::optional<ImportBreak>> FindBreak(Env& env, const BlockStore& blocks,
-                                             std::span<const int32_t> files)
+void FrameGaps::BeginFile(int32_t number)
 {
-    for (const int32_t number : files) {
-        IBD_ASSIGN_OR_RETURN(auto found, FindBreakIn(env, blocks, number));
-        if (found) return found;
+    if (!m_first) m_first = m_last;
+    m_last.reset();
+    m_file = number;
+    m_end = 0;
+}
+
+void FrameGaps::AddFrame(uint32_t offset, size_t block_bytes)
+{
+    const uint64_t begin = offset - kFrameHeaderSize;
+    // Inside a refused frame there is no gap.
+    if (begin > m_end && !m_last) {
+        m_last = Gap{{m_file, static_cast<uint32_t>(m_end)}, begin};
     }
-    return std::optional<ImportBreak>();
+    m_end = std::max(m_end, uint64_t{offset} + block_bytes);
+}
+
+Result<> FrameGaps::EndFile(const ReadableFile& file)
+{
+    if (m_last) return {};
+    IBD_ASSIGN_OR_RETURN(const bool has_data, HasData(file, m_end));
+    if (has_data) m_last = Gap{{m_file, static_cast<uint32_t>(m_end)}, std::nullopt};
+    return {};
+}
+
+std::optional<ImportBreak> FrameGaps::Describe(const std::optional<Gap>& gap,
+                                               const BlockStore& blocks)
+{
+    if (!gap) return std::nullopt;
+    return ImportBreak{gap->from,
+                       fmt::format("{} holds no whole block from offset {} {}",
+                                   blocks.BlockPath(gap->from.file).string(), gap->from.offset,
+                                   gap->to ? fmt::format("to {}", *gap->to) : "on")};
+}
+
+std::optional<ImportBreak> FrameGaps::First(const BlockStore& blocks) const
+{
+    return Describe(m_first ? m_first : m_last, blocks);
+}
+
+std::optional<ImportBreak> FrameGaps::InLastFile(const BlockStore& blocks) const
+{
+    return Describe(m_last, blocks);
 }
 
 Error WithBreak(const Error& error, const std::string& text)
 {
-    if (text.empty() || error.kind == Error::Kind::kSystem) return error;
-    const bool names_a_place = error.message.find(", offset ") != std::string::npos;
-    if (names_a_place) return error;
+    if (text.empty()) return error;
     return {fmt::format("{}. In addition, {}", error.message, text), error.kind};
 }
 

@@ -451,12 +451,15 @@ class LeftOut(Damaged):
         with open(node.blocks_dir / "blk00000.dat", "wb") as file:
             for _, _, block in list(frames(self.made.blocks))[:count + 1]:
                 file.write(MAGIC + struct.pack("<I", len(block)) + block)
+            file.write(b"no block")  # of which this error does not come
         assumed = self.server.rpc("getblockhash", count)
         self.assert_refused(
             node, "-reindex", "-ibdbooster", f"-assumevalid={assumed}", "-minimumchainwork=0",
             saying=f"of the {count} blocks above genesis none is both below the assumed-valid "
                    "block and under two weeks of work")
         self.assertIn("leave it out", node.errors)
+        self.assertIn("holds no whole block from offset ", node.log_text)
+        self.assertNotIn("In addition", node.errors)
         node.start().wait_for_height(count).stop()
 
 
