@@ -85,7 +85,7 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
     m_parts.discards = first_stored > 0;
     ChainKeeper keeper(chain, first_stored);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, peers);
-    supply.SetUsualBytes(usual_bytes);
+    supply.Expect(m_plan.Expect(terminal));
     const auto observer = ObserverOf({.terminal = terminal,
                                       .place = PlacesIn(chain),
                                       .missing = m_plan.CountMissing(terminal),

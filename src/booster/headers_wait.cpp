@@ -3,14 +3,18 @@
 
 #include "booster/headers_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ibd {
 
-HintsStanding HeadersWait::Wait(const Judge& judge, uint64_t expected, std::vector<WorkStep> then,
-                                BlockFetcher& peers, const StillWaiting& waits)
+HintsStanding HeadersWait::Wait(const Judge& judge, std::optional<uint64_t> needed,
+                                std::vector<WorkStep> then, BlockFetcher& peers,
+                                const StillWaiting& waits)
 {
     then.insert(then.begin(), WorkStep::kHeaders);
+    const auto best = [this] { return m_parts.chain->Read().Tree().BestHeader(); };
+    const uint64_t expected = needed.value_or(Expected(*best()));
     m_plan.SetWaiting(std::move(then), expected);
     ProgressMeter meter(m_parts.env, m_parts.log,
                         {.label = "IBD Booster: waiting for headers",
@@ -22,11 +26,12 @@ HintsStanding HeadersWait::Wait(const Judge& judge, uint64_t expected, std::vect
     HintsStanding standing;
     std::string why; // reason for waiting
     do {
-        const int32_t height = m_parts.chain->Read().Tree().BestHeader()->height;
+        const int32_t height = best()->height;
         const size_t count = peers.PeerCount();
         const HeadersTold told = peers.AskForLastHeaders();
         std::string detail = count ? fmt::format("{} peers", count) : "no peers";
         if (told.told > 0) detail = Describe(told);
+        if (!needed) meter.SetTotal(Expected(*best()));
         meter.Update(static_cast<uint64_t>(height), detail);
         m_parts.watch.ShowHeaders(height);
         standing = judge();
@@ -43,6 +48,14 @@ HintsStanding HeadersWait::Wait(const Judge& judge, uint64_t expected, std::vect
     } while (standing.may_change && m_parts.watch.Pause());
     m_parts.watch.ShowHeaders(-1);
     return standing;
+}
+
+/** The height that the chain should have reached by now. */
+uint64_t HeadersWait::Expected(const HeaderNode& best) const
+{
+    const int64_t seconds = std::max<int64_t>(m_parts.env.UnixTime() - best.time, 0);
+    return static_cast<uint64_t>(best.height +
+                                 seconds / m_parts.params.consensus.pow_target_spacing);
 }
 
 /** The reason for waiting for headers although the peers have no more. */

@@ -18,11 +18,14 @@ public:
     HeadersWait(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
 
     /** Waits until `judge` gives a standing that will not change, or the node shuts down.
-     *  `expected`: height of the last header; `then`: the steps after it. */
-    HintsStanding Wait(const Judge& judge, uint64_t expected, std::vector<WorkStep> then,
-                       BlockFetcher& peers, const StillWaiting& waits = {});
+     *  `needed`: height of the last header that it needs; nothing: of all that there can be by now.
+     *  `then`: the steps after it. */
+    HintsStanding Wait(const Judge& judge, std::optional<uint64_t> needed,
+                       std::vector<WorkStep> then, BlockFetcher& peers,
+                       const StillWaiting& waits = {});
 
 private:
+    uint64_t Expected(const HeaderNode& best) const;
     std::string WhyStillWaiting(const StillWaiting& waits) const;
 
     SessionParts& m_parts;

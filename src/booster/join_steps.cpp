@@ -12,8 +12,7 @@ Result<> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
         return work(supply);
     }
     const Path place = m_parts.BlocksDir();
-    const uint64_t usual_bytes = m_plan.UsualBlockBytes();
-    const uint64_t all = static_cast<uint64_t>(terminal.height) * usual_bytes;
+    const uint64_t all = static_cast<uint64_t>(terminal.height) * m_plan.UsualBlockBytes();
     uint64_t rest = 0;
     for (const RoomNeed& need : OwnHintsRoom(m_parts.Booster(), place, all, besides)) {
         if (m_parts.env.SameFileSystem(need.place, place)) rest += need.bytes;
@@ -21,7 +20,7 @@ Result<> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
     m_plan.WarnIfRoomIsShort(terminal, rest);
     ChainKeeper keeper(*m_parts.chain);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, *peers);
-    supply.SetUsualBytes(usual_bytes);
+    supply.Expect(m_plan.Expect(terminal));
     m_parts.watch.ShowSupply(&supply);
     Result<> done = work(supply);
     peers->StopFetching();

@@ -164,16 +164,8 @@ HintsStanding OwnSync::WaitForTerminal(const HeadersWait::Judge& judge, BlockFet
                      full ? "all must be there, and two weeks of them above the last block to fetch"
                           : "the assumed-valid block must be among them, and two weeks of them "
                             "above it");
-    uint64_t expected = 0;
-    {
-        const ChainReader reader = m_parts.chain->Read();
-        const HeaderNode& best = *reader.Tree().BestHeader();
-        const int64_t seconds = std::max<int64_t>(m_parts.env.UnixTime() - best.time, 0);
-        expected = static_cast<uint64_t>(best.height +
-                                         seconds / m_parts.params.consensus.pow_target_spacing);
-    }
     return HeadersWait(m_parts, m_plan)
-        .Wait(judge, expected, m_plan.OwnSteps(JoinsValues(), full), peers);
+        .Wait(judge, std::nullopt, m_plan.OwnSteps(JoinsValues(), full), peers);
 }
 
 Result<bool> OwnSync::JoinSurvey(BlockSurvey& survey)

@@ -33,7 +33,7 @@ public:
     {
         if (!m_block) return {};
         IBD_RETURN_IF_ERROR(m_all.m_keeper.Keep(*block.node, view));
-        m_all.Kept(*m_block);
+        m_all.Kept(*m_block, view.Txs().size());
         return {};
     }
     /** A block that breaks a rule, apart from mutated bytes, is the same from every peer. */
@@ -79,9 +79,20 @@ void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& fol
     m_none_below = 0;
     m_refused.clear();
     m_received_bytes = 0;
+    m_seen = CountSeen(folded);
     m_start_micros = m_env.MonotonicMicros();
     m_queue = std::make_shared<Queue>(m_queue_bytes);
     if (m_missing == 0) m_queue->Close();
+}
+
+SeenBlocks PeerBlockSupply::CountSeen(const std::function<bool(int32_t height)>& folded) const
+{
+    SeenBlocks seen{.blocks = m_plan->Blocks(), .bytes = m_plan->EstimatedBytes()};
+    for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
+        if (m_states[static_cast<size_t>(node->height)] == State::kMissing) continue;
+        (folded(node->height) ? seen.txs_elsewhere : seen.txs) += node->tx_count;
+    }
+    return seen;
 }
 
 std::unique_ptr<BlockSource> PeerBlockSupply::MakeSource()
@@ -109,8 +120,14 @@ size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan-
 uint64_t PeerBlockSupply::EstimatedBytes() const
 {
     const uint64_t stored = m_plan->EstimatedBytes();
-    const uint64_t each = stored ? stored / m_plan->Blocks() : m_usual_bytes;
+    const uint64_t each = stored ? stored / m_plan->Blocks() : m_expected.usual_bytes;
     return stored + each * m_plan->Missing().size();
+}
+
+std::optional<uint64_t> PeerBlockSupply::NewEstimate() const
+{
+    const Lock lock(m_mutex);
+    return m_seen.bytes + EstimateMissing(m_missing, m_expected, m_seen);
 }
 
 DownloadProgress PeerBlockSupply::Progress() const
@@ -198,11 +215,14 @@ std::vector<RefusedBlock> PeerBlockSupply::TakeRefused()
     return std::exchange(m_refused, {});
 }
 
-void PeerBlockSupply::Kept(const PeerBlock& block)
+void PeerBlockSupply::Kept(const PeerBlock& block, size_t txs)
 {
     const Lock lock(m_mutex);
     StateOf(block) = State::kDone;
     m_received_bytes += block.raw.size();
+    ++m_seen.blocks;
+    m_seen.bytes += block.raw.size();
+    m_seen.txs += static_cast<double>(txs);
     if (--m_missing == 0) m_queue->Close();
 }
 

@@ -9,6 +9,7 @@
 
 #include "booster/block_fetcher.h"
 #include "booster/booster_progress.h"
+#include "booster/size_estimate.h"
 #include "swiftsync/engine.h"
 #include "swiftsync/file_block_source.h"
 #include "util/threads.h"
@@ -39,8 +40,8 @@ public:
           m_queue_bytes(queue_bytes)
     {
     }
-    /** Size of a block without known size, for estimates. */
-    void SetUsualBytes(uint64_t bytes) { m_usual_bytes = bytes; }
+    /** For estimates. Call it before Begin(). */
+    void Expect(const ExpectedBlocks& expected) { m_expected = expected; }
 
     /** Fetches blocks from this height on before all others. Call it before Begin(). */
     void Prefer(int32_t height) { m_preferred_from = height; }
@@ -57,6 +58,7 @@ public:
     void Finish();
     size_t BlocksToFold() const override;
     uint64_t EstimatedBytes() const override;
+    std::optional<uint64_t> NewEstimate() const override;
     std::string Detail() const override;
 
     // Any thread.
@@ -92,7 +94,9 @@ private:
     }
     void FindMissing(const std::function<bool(int32_t height)>& folded);
     bool IsMissing(const HeaderNode& node) const IBD_REQUIRES(m_mutex);
-    void Kept(const PeerBlock& block);
+    SeenBlocks CountSeen(const std::function<bool(int32_t height)>& folded) const
+        IBD_REQUIRES(m_mutex);
+    void Kept(const PeerBlock& block, size_t txs);
     void Refused(const PeerBlock& block, const RuleViolation& why);
 
     Env& m_env;
@@ -101,7 +105,7 @@ private:
     BlockKeeper& m_keeper;
     BlockFetcher& m_fetcher;
     const size_t m_queue_bytes;
-    uint64_t m_usual_bytes = 1'000'000;
+    ExpectedBlocks m_expected;
     int32_t m_preferred_from = kNoneFirst;
     std::vector<const HeaderNode*> m_lost;
 
@@ -118,6 +122,8 @@ private:
     size_t m_none_below IBD_GUARDED_BY(m_mutex) = 0;
     std::vector<RefusedBlock> m_refused IBD_GUARDED_BY(m_mutex);
     uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of stored ones
+    /** Blocks that were stored when it began, and received ones that are stored now. */
+    SeenBlocks m_seen IBD_GUARDED_BY(m_mutex);
     int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
 };
 

@@ -1,6 +1,8 @@
 // See sync_plan.h.
 #include "booster/sync_plan.h"
 
+#include "chain/assume_valid.h"
+#include "chain/verification_progress.h"
 #include "util/strings.h"
 #include "validation/pruning.h"
 
@@ -39,10 +41,32 @@ SyncPlan::BlockBytes SyncPlan::AssumedBytes() const
     return {stored, AllBytes() - std::min(AllBytes(), stored)};
 }
 
+/** Bytes of the network's blocks up to this time. The size in the parameters is that of the time of
+ *  their count of transactions. */
+uint64_t SyncPlan::BytesAt(int64_t time) const
+{
+    const ChainParams& params = m_parts.params;
+    const auto known = static_cast<double>(params.assumed_blockchain_size_gb) * 1e9;
+    const auto txs = static_cast<double>(params.chain_tx_data.tx_count);
+    return static_cast<uint64_t>(txs > 0 ? known * EstimatedTxs(params, time) / txs : known);
+}
+
 uint64_t SyncPlan::UsualBlockBytes() const
 {
-    const int32_t height = m_parts.chain->Read().Tree().BestHeader()->height;
-    return AllBytes() / static_cast<uint64_t>(std::max(height, 1));
+    const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();
+    return BytesAt(best->time) / static_cast<uint64_t>(std::max(best->height, 1));
+}
+
+/** For plans, which need a figure in any case. */
+uint64_t SyncPlan::MissingBytes(size_t blocks) const
+{
+    const uint64_t usual = UsualBlockBytes();
+    return blocks * (usual > 0 ? usual : kGuessedBlockBytes);
+}
+
+ExpectedBlocks SyncPlan::Expect(const HeaderNode& terminal) const
+{
+    return {UsualBlockBytes(), EstimatedTxs(m_parts.params, terminal.time)};
 }
 
 size_t SyncPlan::CountMissing(const HeaderNode& terminal) const
@@ -88,8 +112,8 @@ void SyncPlan::WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) cons
         m_parts.chain->IsPruneMode() ? std::min<uint64_t>(missing, kMinBlocksToKeep) : missing;
     const uint64_t blocks = stored * UsualBlockBytes();
     const Path place = m_parts.BlocksDir();
-    m_parts.log.Info("IBD Booster: {} of {} blocks are to be fetched from peers, about {}", missing,
-                     terminal.height, FormatBytes(bytes));
+    m_parts.log.Info("IBD Booster: {} of {} blocks are to be fetched from peers{}", missing,
+                     terminal.height, bytes > 0 ? ", about " + FormatBytes(bytes) : "");
     const auto free = m_parts.env.SpaceAvailable(place);
     if (!free || *free >= blocks + rest) return;
     m_parts.log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and what is "
@@ -131,9 +155,13 @@ void SyncPlan::Set(std::vector<WorkStep> steps, const HeaderNode& terminal) cons
     const HeaderNode* node = &terminal;
     while (node->prev && node->HasUndo()) node = node->prev;
     WorkAmounts amounts = BaseAmounts();
-    amounts.bytes = below.stored + below.missing;
-    amounts.missing = below.missing;
+    amounts.missing = MissingBytes(CountMissing(terminal));
+    amounts.bytes = below.stored + amounts.missing;
     amounts.above = above.BytesToFold();
+    if (m_parts.chain->Options().peers_bring_blocks && above.Missing().size() > kFewMissing) {
+        amounts.above_missing = MissingBytes(above.Missing().size());
+        amounts.above += amounts.above_missing;
+    }
     amounts.lacks_undo = node->prev != nullptr;
     Set(std::move(steps), amounts);
 }
@@ -168,9 +196,14 @@ void SyncPlan::SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const
     const auto best = static_cast<uint64_t>(m_parts.chain->Read().Tree().BestHeader()->height);
     WorkAmounts amounts = BaseAmounts();
     amounts.coins = 0;
-    amounts.bytes = AllBytes();
-    amounts.missing = AllBytes() - PartOf(AllBytes(), best, headers);
+    const uint64_t all = AllBytes() > 0 ? AllBytes() : headers * kGuessedBlockBytes;
+    amounts.bytes = all;
+    amounts.missing = all - PartOf(all, best, headers);
     amounts.headers = headers - std::min(headers, best);
+    const int64_t spacing = m_parts.params.consensus.pow_target_spacing;
+    amounts.above_missing =
+        PartOf(all, static_cast<uint64_t>(kAssumeValidBuryTime / spacing), headers);
+    amounts.above = amounts.above_missing;
     Set(std::move(steps), amounts);
 }
 
@@ -182,7 +215,9 @@ void SyncPlan::Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) cons
     if (undo && !Has(steps, WorkStep::kWriteUndo)) {
         steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
     }
-    if (amounts.above >= kLeastToConnect) steps.push_back(WorkStep::kConnect);
+    if (amounts.above >= kLeastToConnect || amounts.above_missing > 0) {
+        steps.push_back(WorkStep::kConnect);
+    }
     overall->Plan(PlanOf(steps, amounts));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "booster/session_parts.h"
+#include "booster/size_estimate.h"
 #include "booster/work_plan.h"
 #include "validation/block_survey.h"
 
@@ -21,8 +22,10 @@ public:
     BlockBytes BytesUpTo(const HeaderNode& terminal) const;
     /** All blocks of the network, by its parameters: of these, the stored ones. */
     BlockBytes AssumedBytes() const;
-    /** Based on the assumed size of the whole chain in the network's parameters. */
+    /** By the size of the whole chain in the network's parameters; 0: they do not know it. */
     uint64_t UsualBlockBytes() const;
+    /** What a supply of blocks up to `terminal` should expect. */
+    ExpectedBlocks Expect(const HeaderNode& terminal) const;
     /** Number of blocks 1 to `terminal` that are not stored. */
     size_t CountMissing(const HeaderNode& terminal) const;
     /** Without peers: the number of these blocks, the first one, and the remedy. */
@@ -54,7 +57,9 @@ public:
 private:
     void Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const;
     WorkAmounts BaseAmounts() const;
-    uint64_t AllBytes() const { return m_parts.params.assumed_blockchain_size_gb * 1'000'000'000; }
+    uint64_t MissingBytes(size_t blocks) const;
+    uint64_t BytesAt(int64_t time) const;
+    uint64_t AllBytes() const { return BytesAt(m_parts.env.UnixTime()); }
 
     const SessionParts& m_parts;
 };

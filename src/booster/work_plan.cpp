@@ -69,6 +69,15 @@ double Seconds(WorkStep step, const WorkAmounts& amounts, bool checked)
     return bytes * CostPerByte(step, checked, amounts.scripts) / threads;
 }
 
+/** Bytes of all blocks if the seconds of the step depend on it; else 0. */
+double BytesPlannedFor(WorkStep step, const WorkAmounts& amounts)
+{
+    const bool independent = step == WorkStep::kHeaders ||
+                             (step == WorkStep::kLoad && amounts.coins > 0) ||
+                             (step == WorkStep::kConnect && amounts.above_missing == 0);
+    return independent ? 0 : static_cast<double>(amounts.bytes);
+}
+
 double IndexingBesides(const WorkAmounts& amounts)
 {
     return static_cast<double>(amounts.bytes) * kIndexBesidesPerByte /
@@ -93,6 +102,11 @@ std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAm
         PlannedStep next{step, Seconds(step, amounts, checked), step == WorkStep::kHeaders};
         if (step == WorkStep::kFold && amounts.scripts && !writes) {
             next.seconds = Seconds(WorkStep::kWriteUndo, amounts, checked);
+        }
+        next.bytes = BytesPlannedFor(step, amounts);
+        if (step == WorkStep::kConnect && amounts.above_missing > 0) {
+            next.seconds += static_cast<double>(amounts.above_missing) * kPeersPerByte;
+            next.from_peers = true;
         }
         if (std::exchange(indexes, false)) next.seconds += IndexingBesides(amounts);
         if (step != WorkStep::kHeaders && missing > 0) {

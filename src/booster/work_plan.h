@@ -8,6 +8,11 @@ namespace ibd {
 
 /** Least bytes of blocks to connect for a step of its own. */
 constexpr uint64_t kLeastToConnect = 8'000'000;
+/** Most missing blocks above the tip for which no progress is shown. */
+constexpr size_t kFewMissing = 144;
+/** Size of a block on networks without known figures, before any block has come: a low one, since
+ *  real figures correct it sooner than a high one. */
+constexpr uint64_t kGuessedBlockBytes = 10'000;
 
 struct WorkAmounts {
     uint64_t bytes = 0;   //!< of all blocks that the steps read
@@ -16,6 +21,7 @@ struct WorkAmounts {
     uint64_t headers = 0; //!< still to come
     unsigned threads = 1;
     uint64_t above = 0;   //!< bytes of blocks to be connected at the end
+    uint64_t above_missing = 0; //!< part of `above` that peers send
     bool indexes = false; //!< the first step checks the blocks for the index, too
     bool scripts = false; //!< scripts are verified while undo data is written; else in the fold
     bool lacks_undo = true;

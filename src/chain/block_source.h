@@ -7,6 +7,8 @@
 #include "chain/header_tree.h"
 #include "primitives/block.h"
 
+#include <optional>
+
 namespace ibd {
 
 struct SuppliedBlock {
@@ -61,6 +63,9 @@ public:
     virtual uint64_t EstimatedBytes() const = 0;
     /** The part of it that is to be folded. */
     virtual uint64_t BytesToFold() const { return EstimatedBytes(); }
+    /** A newer estimate of EstimatedBytes(), by the blocks that came since Begin(). Nothing: the
+     *  first one stands. Only for progress; any thread. */
+    virtual std::optional<uint64_t> NewEstimate() const { return std::nullopt; }
     /** Text appended to the progress line; any thread. */
     virtual std::string Detail() const { return {}; }
 };

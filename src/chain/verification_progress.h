@@ -18,4 +18,8 @@ struct ProgressInput {
  */
 double VerificationProgress(const ChainParams& params, const ProgressInput& input);
 
+/** Estimated transactions of the network's chain up to a block of this time (seconds since 1970);
+ *  0: the network has no figures. */
+double EstimatedTxs(const ChainParams& params, int64_t block_time);
+
 } // namespace ibd

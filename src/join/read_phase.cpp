@@ -123,7 +123,8 @@ Result<> ReadPhase::BeginSupply(const std::optional<JoinState>& kept)
 {
     IBD_RETURN_IF_ERROR(m_supply.Begin(
         [&](int32_t height) { return kept && kept->IsRead(static_cast<uint32_t>(height)); }));
-    m_job.total_bytes = m_job.resumed_bytes + m_supply.BytesToFold();
+    m_job.total_bytes =
+        m_job.resumed_bytes + m_supply.NewEstimate().value_or(m_supply.BytesToFold());
     return {};
 }
 
@@ -192,6 +193,7 @@ Found<FoldFailure> ReadPhase::ReadAll(JoinLog& log)
                          .to = m_job.options.progress,
                          .step = WorkStep::kReadBlocks});
     const auto watch = [&] {
+        ExpectBytes(meter);
         meter.Update(m_job.BytesRead(), m_supply.Detail());
         ExpectSpills(log);
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
@@ -200,6 +202,17 @@ Found<FoldFailure> ReadPhase::ReadAll(JoinLog& log)
         "join", m_sources.size(), [&](size_t i) { Work(context, i); }, watch);
     const Lock lock(m_mutex);
     return std::move(m_failure);
+}
+
+/** Blocks that came may disprove the first estimate. */
+void ReadPhase::ExpectBytes(ProgressMeter& meter) const
+{
+    const auto bytes = m_supply.NewEstimate();
+    if (!bytes) return;
+    const uint64_t total = m_job.resumed_bytes + *bytes;
+    m_job.total_bytes = total;
+    meter.SetTotal(total);
+    if (OverallProgress* const overall = m_job.options.progress.overall) overall->SetBytes(total);
 }
 
 /** Records that met in memory need no work in later steps. */

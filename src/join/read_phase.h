@@ -35,6 +35,7 @@ private:
     Result<> BeginSupply(const std::optional<JoinState>& kept);
     std::string FindShortage(const JoinState& state) const;
     Found<FoldFailure> ReadAll(JoinLog& log);
+    void ExpectBytes(ProgressMeter& meter) const;
     void ExpectSpills(JoinLog& log) const;
     void Work(const JoinContext& context, size_t number);
 

@@ -14,6 +14,7 @@
 #include "validation/block_import.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ibd {
 
@@ -420,7 +421,8 @@ Result<> Node::Sync()
         return {};
     }
     ConnectStored();
-    m_overall.End();
+    const int32_t best = m_chain->Read().Tree().BestHeader()->height;
+    if (!IsLongDownload(best - m_chain->Current().height)) m_overall.End();
     IBD_RETURN_IF_ERROR(m_chain_thread->Run([this] { return m_chain->Flush(FlushMode::kAlways); }));
     IBD_RETURN_IF_ERROR(LoadBlockFiles());
     m_chain_context.import_done = !m_interrupt;
@@ -442,62 +444,81 @@ Error Node::Fatal(const Error& error) const
         error.kind};
 }
 
-/** Blocks that the tip may lie below the best header without a line of progress. */
-constexpr int32_t kFewMissing = 144;
 constexpr auto kShowEvery = std::chrono::milliseconds(500);
-constexpr int kLogEverySeconds = 600; // the log has a line for each block
-/** On networks without a known size. */
-constexpr double kUsualBlockBytes = 1e6;
+constexpr auto kLookEvery = std::chrono::milliseconds(100); // before anything is shown
+constexpr int kLogEverySeconds = 600;                       // the log has a line for each block
 
 /** Weighs blocks by their transactions, whose total is an estimate. On networks without known
  *  figures all blocks weigh the same. */
-ProgressOptions Node::DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best)
+Node::DownloadCount Node::CountDownload(const HeaderNode& tip, const HeaderNode& best) const
 {
+    if (m_params.chain_tx_data.tx_count == 0) {
+        return {static_cast<uint64_t>(tip.height), static_cast<uint64_t>(best.height)};
+    }
     const double share = m_chain->VerificationProgress(&tip);
-    const double all = static_cast<double>(m_params.assumed_blockchain_size_gb) * 1e9;
-    const double bytes =
-        all > 0 ? all * (1 - share) : (best.height - tip.height) * kUsualBlockBytes;
-    const auto missing = static_cast<uint64_t>(bytes);
-    m_overall.Plan(PlanOf({WorkStep::kConnect}, {.missing = missing, .above = missing}));
-    const bool known = m_params.chain_tx_data.tx_count > 0 && share > 0;
-    const double total = known ? static_cast<double>(tip.chain_tx_count) / share : best.height;
+    const auto done = static_cast<double>(tip.chain_tx_count);
+    return {tip.chain_tx_count, static_cast<uint64_t>(share > 0 ? done / share : done)};
+}
+
+/** Bytes of all blocks, of which a part is missing. */
+uint64_t Node::BytesToDownload(const HeaderNode& best) const
+{
+    const uint64_t assumed = m_params.assumed_blockchain_size_gb * 1'000'000'000;
+    return assumed > 0 ? assumed : static_cast<uint64_t>(best.height) * kGuessedBlockBytes;
+}
+
+/** If a sync by the booster has planned this step, it has planned the blocks above its own alone:
+ *  then `count` is from there on. */
+ProgressOptions Node::DownloadProgressOf(const DownloadCount& count, const HeaderNode& best)
+{
+    if (!m_overall.Awaits(WorkStep::kConnect)) {
+        const uint64_t bytes = BytesToDownload(best);
+        m_overall.Plan(PlanOf({WorkStep::kConnect}, {.above = bytes, .above_missing = bytes}));
+    }
     return {.label = "Connecting blocks from peers",
-            .unit = known ? "transactions" : "blocks",
-            .total = static_cast<uint64_t>(total),
-            .start = DownloadedUpTo(tip),
+            .unit = m_params.chain_tx_data.tx_count > 0 ? "transactions" : "blocks",
+            .total = count.all,
+            .start = count.done,
             .log_every_seconds = kLogEverySeconds,
             .to = ProgressOnTerminal(),
             .step = WorkStep::kConnect};
 }
 
-uint64_t Node::DownloadedUpTo(const HeaderNode& tip) const
-{
-    return m_params.chain_tx_data.tx_count > 0 ? tip.chain_tx_count
-                                               : static_cast<uint64_t>(tip.height);
-}
-
-/** A line of progress until the blocks that peers have are connected. */
+/** A line of progress until the blocks that peers have are connected. It begins when the headers
+ *  have come, without which the number of blocks is unknown. */
 void Node::ShowDownload()
 {
     std::optional<ProgressMeter> meter;
+    uint64_t base = 0; // connected before the steps that are shown
+    int32_t last = m_chain->Read().Tree().BestHeader()->height;
     while (!m_interrupt && m_chain->IsInitialBlockDownload()) {
         const HeaderNode* const tip = m_chain->Tip();
         const HeaderNode* const best = m_chain->Read().Tree().BestHeader();
         const int32_t missing = best->height - tip->height;
-        if (!meter && missing > kFewMissing) {
-            meter.emplace(m_env, m_log, DownloadProgressOf(*tip, *best));
+        const bool settled = std::exchange(last, best->height) == best->height;
+        const DownloadCount count = CountDownload(*tip, *best);
+        if (!meter && IsLongDownload(missing) && settled) {
+            base = m_overall.Awaits(WorkStep::kConnect) ? count.done : 0;
+            meter.emplace(m_env, m_log,
+                          DownloadProgressOf({count.done - base, count.all - base}, *best));
         }
         if (meter && missing > 0) {
-            meter->Update(DownloadedUpTo(*tip), fmt::format("block {}", tip->height));
-        } else if (meter) {
+            meter->SetTotal(count.all - base);
+            meter->Update(count.done - base, fmt::format("block {}", tip->height));
+        } else if (!IsLongDownload(missing)) {
             meter.reset();
             m_overall.End();
         }
         const Lock lock(m_stop_mutex);
-        if (!m_interrupt) m_stop.wait_for(m_stop_mutex, kShowEvery);
+        if (!m_interrupt) m_stop.wait_for(m_stop_mutex, meter ? kShowEvery : kLookEvery);
     }
     meter.reset();
     m_overall.End();
+}
+
+bool Node::IsLongDownload(int32_t missing) const
+{
+    return m_options.network.MayHavePeers() && missing > static_cast<int32_t>(kFewMissing);
 }
 
 Result<> Node::WaitForStop()

@@ -78,8 +78,16 @@ private:
     void LoadFeeEstimates();
     void SaveFeeEstimates();
     void StartUndo();
-    ProgressOptions DownloadProgressOf(const HeaderNode& tip, const HeaderNode& best);
-    uint64_t DownloadedUpTo(const HeaderNode& tip) const;
+    /** Transactions, or blocks, that are connected, and all. */
+    struct DownloadCount {
+        uint64_t done = 0;
+        uint64_t all = 0;
+    };
+    DownloadCount CountDownload(const HeaderNode& tip, const HeaderNode& best) const;
+    uint64_t BytesToDownload(const HeaderNode& best) const;
+    ProgressOptions DownloadProgressOf(const DownloadCount& count, const HeaderNode& best);
+    /** Whether peers may bring so many blocks, and it takes long enough to be shown. */
+    bool IsLongDownload(int32_t missing) const;
     void ShowDownload();
     Result<> WaitForStop();
     Result<> ShutDown();

@@ -2,7 +2,6 @@
 #include "swiftsync/fold_phase.h"
 
 #include "swiftsync/fold_start.h"
-#include "util/progress.h"
 #include "util/watched_threads.h"
 
 namespace ibd {
@@ -26,7 +25,7 @@ Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
     IBD_RETURN_IF_ERROR(m_supply.Begin(
         [&](int32_t height) { return folded.Contains(static_cast<uint32_t>(height)); }));
     for (size_t i = 0; i < options.threads; ++i) m_sources.push_back(m_supply.MakeSource());
-    m_progress.BeginFold(m_supply.EstimatedBytes());
+    m_progress.BeginFold(BytesToFold());
     const char* const mode = options.full_validation ? ", checking every rule and script"
                              : m_job.first           ? ", which are checked already: coins only"
                                                      : "";
@@ -60,11 +59,12 @@ std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
     ProgressMeter meter(m_job.env, m_job.log,
                         {.label = "Booster: folding",
                          .unit = "bytes",
-                         .total = resumed + m_supply.EstimatedBytes(),
+                         .total = resumed + BytesToFold(),
                          .start = resumed,
                          .to = m_job.options.progress,
                          .step = WorkStep::kFold});
     const auto watch = [&] {
+        ExpectBytes(meter);
         meter.Update(m_progress.BytesDone(), m_progress.FoldDetail(all_blocks) + m_supply.Detail());
         if (m_job.stop) m_supply.Stop(); // a source may be waiting for a block
     };
@@ -72,6 +72,24 @@ std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
         "booster", m_sources.size(), [&](size_t i) { Work(context, i); }, watch);
     const Lock lock(m_mutex);
     return std::move(m_failure);
+}
+
+/** Estimated, by all blocks that came so far. */
+uint64_t FoldPhase::BytesToFold() const
+{
+    return m_supply.NewEstimate().value_or(m_supply.EstimatedBytes());
+}
+
+/** Blocks that came may disprove the first estimate. */
+void FoldPhase::ExpectBytes(ProgressMeter& meter) const
+{
+    const auto bytes = m_supply.NewEstimate();
+    if (!bytes) return;
+    m_progress.Expect(*bytes);
+    const uint64_t total = m_progress.ResumedBytes() + *bytes;
+    meter.SetTotal(total);
+    OverallProgress* const overall = m_job.options.progress.overall;
+    if (overall) overall->SetBytes(total);
 }
 
 void FoldPhase::Work(const FoldContext& context, size_t number)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "swiftsync/sync_progress.h"
+#include "util/progress.h"
 
 namespace ibd {
 
@@ -29,6 +30,8 @@ private:
     Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
     std::vector<FoldObserver*> BeginObservers(const HeightSet& folded) const;
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
+    uint64_t BytesToFold() const;
+    void ExpectBytes(ProgressMeter& meter) const;
     void Work(const FoldContext& context, size_t number);
 
     const SyncJob& m_job;

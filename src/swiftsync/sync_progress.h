@@ -26,6 +26,8 @@ public:
     void Resume(const FoldTotals& totals, uint64_t blocks);
     /** `bytes`: of the blocks to be read, estimated. */
     void BeginFold(uint64_t bytes);
+    /** The same by newer data, while blocks are folded. */
+    void Expect(uint64_t bytes) { m_total_bytes = bytes; }
     void BeginLoad();
     void SetState(FoldState state) { m_state.store(state, std::memory_order_relaxed); }
     /** Ends the sync, accepted or refused, with its verdict. */

@@ -58,9 +58,27 @@ void OverallProgress::Weigh(WorkStep step, double share)
     }
 }
 
+void OverallProgress::SetBytes(uint64_t bytes)
+{
+    const Lock lock(m_mutex);
+    for (Step& step : m_steps) {
+        if (step.plan.bytes > 0) step.size = static_cast<double>(bytes) / step.plan.bytes;
+    }
+}
+
+bool OverallProgress::Awaits(WorkStep step) const
+{
+    const Lock lock(m_mutex);
+    for (size_t i = m_current ? *m_current + 1 : 0; i < m_steps.size(); ++i) {
+        if (m_steps[i].plan.step == step) return true;
+    }
+    return false;
+}
+
 double OverallProgress::Planned(size_t index) const
 {
-    return m_steps[index].plan.seconds * m_steps[index].weight;
+    const Step& step = m_steps[index];
+    return step.plan.seconds * step.weight * step.size;
 }
 
 double OverallProgress::SpentOn(size_t index) const
@@ -90,7 +108,7 @@ void OverallProgress::Update(WorkStep step, uint64_t done, uint64_t total, uint6
         return std::min(static_cast<double>(part) / static_cast<double>(total), 1.0);
     };
     m_steps[at].start = share(start);
-    m_steps[at].done = std::max(m_steps[at].done, share(std::max(done, start)));
+    m_steps[at].done = share(std::max(done, start)); // falls if the total grows
 }
 
 /** Expected seconds of a step from its start by this process, by its own rate and by the plan. */
@@ -105,16 +123,18 @@ double OverallProgress::Projected(size_t index, double scale) const
     return trust * spent / fresh + (1 - trust) * planned;
 }
 
-/** Ratio of real to planned seconds on this machine, by the work done so far. */
-double OverallProgress::Scale() const
+/** Ratio of real to planned seconds, by the work done so far on this machine, or by its peers. The
+ *  rate of headers says nothing about other steps. */
+double OverallProgress::Scale(bool of_peers) const
 {
     double planned = 0;
     double done = 0;
     double taken = 0;
     for (size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
+        if (step.plan.step == WorkStep::kHeaders || step.plan.from_peers != of_peers) continue;
         // A step of unknown size says nothing about the speed.
-        if (step.plan.from_peers || Planned(i) <= 0) continue;
+        if (Planned(i) <= 0) continue;
         planned += Planned(i);
         if (i > *m_current || SpentOn(i) <= 0) continue; // not begun, or skipped
         done += Planned(i) * (step.done - step.start);
@@ -124,13 +144,18 @@ double OverallProgress::Scale() const
     return prior > 0 ? (taken + prior) / (done + prior) : 1;
 }
 
+double OverallProgress::ScaleOf(const PlannedStep& plan) const
+{
+    return plan.step == WorkStep::kHeaders ? 1 : Scale(plan.from_peers);
+}
+
 OverallProgress::Figure OverallProgress::NowLocked() const
 {
-    const double scale = Scale();
     double done = 0;
     double left = 0;
     for (size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
+        const double scale = ScaleOf(step.plan);
         if (i > *m_current) {
             left += Planned(i) * scale;
             continue;

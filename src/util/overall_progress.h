@@ -31,7 +31,8 @@ enum class WorkStep {
 struct PlannedStep {
     WorkStep step = WorkStep::kNone;
     double seconds = 0;      //!< expected
-    bool from_peers = false; //!< its rate does not show the speed of this machine
+    bool from_peers = false; //!< its rate shows the speed of the peers, not of this machine
+    double bytes = 0;        //!< size of all blocks that `seconds` was planned for; 0: independent
 };
 
 class OverallProgress {
@@ -57,6 +58,10 @@ public:
     void Update(WorkStep step, uint64_t done, uint64_t total, uint64_t start);
     /** Sets the share of the planned seconds that later steps of this kind need, by newer data. */
     void Weigh(WorkStep step, double share);
+    /** Sets the size of all blocks, by newer data than the plan's. */
+    void SetBytes(uint64_t bytes);
+    /** Whether a step of this kind is planned after the current one. */
+    bool Awaits(WorkStep step) const;
     /** Ends the work; no step is planned any more. */
     void End();
 
@@ -71,17 +76,19 @@ private:
     struct Step {
         PlannedStep plan;
         double weight = 1; //!< share of the planned seconds that the step needs
+        double size = 1;   //!< the same, by the size of the blocks
         double spent = 0; //!< seconds
         double start = 0; //!< share done by an earlier start
         double done = 0;  //!< share
     };
 
     void Enter(size_t next) IBD_REQUIRES(m_mutex);
-    /** Planned seconds times weight. */
+    /** Planned seconds times weight and size. */
     double Planned(size_t index) const IBD_REQUIRES(m_mutex);
     double SpentOn(size_t index) const IBD_REQUIRES(m_mutex);
     double Projected(size_t index, double scale) const IBD_REQUIRES(m_mutex);
-    double Scale() const IBD_REQUIRES(m_mutex);
+    double ScaleOf(const PlannedStep& plan) const IBD_REQUIRES(m_mutex);
+    double Scale(bool of_peers) const IBD_REQUIRES(m_mutex);
     Figure NowLocked() const IBD_REQUIRES(m_mutex);
 
     Env& m_env;

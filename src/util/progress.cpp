@@ -33,9 +33,9 @@ std::vector<std::string> EverShorter(std::string line, size_t begin = 0)
 ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
     : m_env(env), m_logger(logger), m_options(std::move(options)),
       m_draws(m_options.to.line != nullptr && m_options.to.line->IsShown()),
-      m_start_micros(env.MonotonicMicros()), m_sample_micros(m_start_micros),
-      m_sample_done(m_options.start), m_done(m_options.start), m_moved_micros(m_start_micros),
-      m_last_log_micros(m_start_micros)
+      m_start_micros(env.MonotonicMicros()), m_total(m_options.total),
+      m_sample_micros(m_start_micros), m_sample_done(m_options.start), m_done(m_options.start),
+      m_moved_micros(m_start_micros), m_last_log_micros(m_start_micros)
 {
     TellOverall();
 }
@@ -43,7 +43,13 @@ ProgressMeter::ProgressMeter(Env& env, Logger& logger, ProgressOptions options)
 void ProgressMeter::TellOverall()
 {
     OverallProgress* const overall = m_options.to.overall;
-    if (overall) overall->Update(m_options.step, m_done, m_options.total, m_options.start);
+    if (overall) overall->Update(m_options.step, m_done, m_total, m_options.start);
+}
+
+void ProgressMeter::SetTotal(uint64_t total)
+{
+    const Lock lock(m_mutex);
+    m_total = total;
 }
 
 void ProgressMeter::Update(uint64_t done, const std::string& detail)
@@ -117,24 +123,24 @@ std::string ProgressMeter::Line() const
 
 std::optional<int64_t> ProgressMeter::SecondsLeftLocked() const
 {
-    if (m_options.total == 0 || m_rate <= 0) return std::nullopt;
-    if (m_done >= m_options.total) return 0;
+    if (m_total == 0 || m_rate <= 0) return std::nullopt;
+    if (m_done >= m_total) return 0;
     if (StillSeconds() >= kStillSeconds) return std::nullopt;
-    return std::llround(static_cast<double>(m_options.total - m_done) / m_rate);
+    return std::llround(static_cast<double>(m_total - m_done) / m_rate);
 }
 
 std::string ProgressMeter::LineLocked() const
 {
     const auto done = static_cast<double>(m_done);
     std::string line = m_options.label + ": ";
-    if (m_options.total != 0) {
-        const auto total = static_cast<double>(std::max(m_options.total, m_done));
+    if (m_total != 0) {
+        const auto total = static_cast<double>(std::max(m_total, m_done));
         line += m_options.unit == kBytes ? Amount(done) : fmt::format("{}", m_done);
         line += fmt::format(" of {} ({:.1f} %)", Amount(total), 100 * done / total);
     } else {
         line += Amount(done);
     }
-    const int64_t still = m_done < m_options.total ? StillSeconds() : 0;
+    const int64_t still = m_done < m_total ? StillSeconds() : 0;
     if (still >= kStillSeconds) {
         line += fmt::format(", none for {}", FormatDuration(still));
     } else if (m_rate > 0) {
@@ -169,10 +175,10 @@ std::vector<std::string> ProgressMeter::Lines() const
     std::vector<std::string> texts = EverShorter(overall + LineLocked(), overall.size());
     const auto seconds = SecondsLeftLocked();
     const std::string left = seconds ? ", " + FormatDuration(*seconds) + " left" : "";
-    const double total = static_cast<double>(std::max({m_options.total, m_done, uint64_t{1}}));
+    const double total = static_cast<double>(std::max({m_total, m_done, uint64_t{1}}));
     const std::string share =
-        m_options.total == 0 ? Amount(static_cast<double>(m_done))
-                             : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
+        m_total == 0 ? Amount(static_cast<double>(m_done))
+                     : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
     // Two remaining times are too many for a short line.
     const std::string end = overall.empty() ? share + left : share;
     texts.push_back(overall + m_options.label + ": " + end);

@@ -35,6 +35,8 @@ public:
 
     /** Units done so far (absolute), and text for the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
+    /** Total units, by newer data than ProgressOptions::total. Shown by the next Update(). */
+    void SetTotal(uint64_t total);
     /** Writes the last log line and ends the terminal's; later calls do nothing. */
     void Finish();
 
@@ -62,9 +64,10 @@ private:
     Env& m_env;
     Logger& m_logger;
     mutable Mutex m_mutex;
-    const ProgressOptions m_options;
+    const ProgressOptions m_options; //!< `total`: the first
     const bool m_draws;
     const int64_t m_start_micros;
+    uint64_t m_total IBD_GUARDED_BY(m_mutex);        //!< 0: unknown
     int64_t m_sample_micros IBD_GUARDED_BY(m_mutex); //!< time of the last rate update
     uint64_t m_sample_done IBD_GUARDED_BY(m_mutex) = 0;
     uint64_t m_done IBD_GUARDED_BY(m_mutex) = 0;

@@ -3,12 +3,16 @@ soon as the index is open, in every mode and without a network; the others answe
 the same figure wherever it is shown."""
 
 import http.client
+import itertools
 import re
 import shutil
+import threading
+import time
 
 from framework import (FunctionalTest, RPC_IN_WARMUP, RpcError, free_port, hints_tool,
                        wait_until)
 from generated import medium_chain
+from message_relay import MessageRelay
 
 # As many of each kind as a monitor asks: program, chain, blocks, peers.
 EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("getblockhash", 0),
@@ -93,6 +97,56 @@ class DuringRebuild(FunctionalTest):
         self.assertEqual(seen, sorted(seen))
         self.assertTrue(seen)
         wait_until(lambda: "step" not in node.rpc("getboosterinfo"), "the end of the figure")
+
+    def held_line(self, port, blocks):
+        """A peer that sends so many blocks and then none before the event: (port, event)."""
+        left, released = itertools.count(blocks, -1), threading.Event()
+
+        def hold(kind, payload):
+            if kind == "block" and next(left) <= 0:
+                released.wait()
+            return payload
+
+        relay = MessageRelay(port, hold)
+        self.addCleanup(relay.close)
+        self.addCleanup(released.set)
+        return relay.port, released
+
+    def test_blocks_from_peers_for_the_booster(self):
+        """Their size, which no parameter of the network says, follows from those that came. The
+        steps include the blocks above the booster's."""
+        port = free_port()
+        self.main.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
+        half = self.made.terminal_height // 2
+        for mode, steps in (("-ibdbooster", 7),
+                            (f"-ibdboosterfile={self.made.container}", 4)):
+            with self.subTest(mode=mode):
+                line, released = self.held_line(port, half)
+                node = self.node()
+                node.launch(f"-connect=127.0.0.1:{line}", "-v2transport=0", "-ibdboosterundo=0",
+                            mode, *self.made.trust)
+                node.wait_for_rpc("getboosterinfo")
+                seen = []
+
+                def look():
+                    info = node.rpc("getboosterinfo")
+                    if "step" in info:
+                        seen.append((info["step"], info["steps"], float(info["progress"])))
+                    return info
+
+                wait_until(lambda: look().get("download", {}).get("received") == half, "a half")
+                time.sleep(1)  # two looks of the node at what has come
+                look()
+                self.assertEqual(seen[-1][:2], (2, steps))
+                self.assertGreater(seen[-1][2], 0.1)
+                self.assertLess(seen[-1][2], 0.75)
+                released.set()
+                wait_until(lambda: look() and node.rpc("getbestblockhash") == self.made.tip,
+                           "the tip")
+                wait_until(lambda: "step" not in look(), "the end of the figure")
+                self.assertEqual(seen, sorted(seen))
+                self.assertEqual({of for _, of, _ in seen}, {steps}, seen)
+                node.stop()
 
     def test_conversion_of_hints(self):
         """The first of three steps; getboosterinfo names it."""

@@ -277,6 +277,38 @@ TEST_CASE("Peers: the queue is bounded, and a block has one place in it")
     CHECK_FALSE(Must(source->Next(block)));
 }
 
+TEST_CASE("Peers: the estimate of all bytes follows the blocks that came")
+{
+    const World world(1);
+    Machine machine(world, world.dir / "node");
+    FaultEnv env(1);
+    Must(machine.Open(env));
+    ChainKeeper keeper(machine.Chain());
+    CountingFetcher fetcher;
+    PeerBlockSupply supply(env, machine.Blocks(), machine.Tip(), keeper, fetcher);
+    Must(supply.Begin([](int32_t) { return false; }));
+    CHECK(supply.EstimatedBytes() == 0); // decisions suppose nothing
+    CHECK(supply.NewEstimate() == kBlocks * kGuessedBlockBytes);
+    const auto source = supply.MakeSource();
+    uint64_t bytes = 0;
+    for (uint64_t came = 1; came <= kBlocks; ++came) {
+        const HeaderNode& node = *supply.NextMissing(0);
+        const Bytes& raw = world.blocks[static_cast<size_t>(node.height)];
+        REQUIRE(supply.Put({&node, 1, Bytes(raw)}));
+        SuppliedBlock block;
+        REQUIRE(Must(source->Next(block)));
+        BlockView view;
+        Must(view.Parse(block.bytes));
+        Must(source->Keep(block, view));
+        bytes += raw.size();
+        CHECK(supply.NewEstimate() == bytes + bytes * (kBlocks - came) / came);
+    }
+    // Those folded by an earlier start are no part of it; stored ones are.
+    Must(supply.Begin([](int32_t height) { return height <= 10; }));
+    CHECK(supply.NewEstimate() == supply.EstimatedBytes());
+    CHECK(supply.EstimatedBytes() < bytes);
+}
+
 TEST_CASE("Peers: a block that breaks a rule ends the sync, whoever sends it")
 {
     World world(2);

@@ -2,6 +2,8 @@
 #include "chain/verification_progress.h"
 #include "chain_data.h"
 
+#include <cmath>
+
 using namespace ibd;
 using namespace ibd::test;
 
@@ -44,4 +46,29 @@ TEST_CASE("below the known total of transactions the total counts, whatever the 
     }
     CHECK(Progress(0, 0, 501) == 1);
     CHECK(Progress(0, 0, 0) == 0);
+}
+
+TEST_CASE("the_number_of_transactions_follows_from_the_time")
+{
+    const ChainParams params = ParamsOf(Network::kMain);
+    const ChainTxData& data = params.chain_tx_data;
+    const auto all = static_cast<double>(data.tx_count);
+    CHECK(EstimatedTxs(params, params.genesis.header.time) == 0);
+    CHECK(EstimatedTxs(params, 0) == 0);
+    CHECK(EstimatedTxs(params, data.time) == all);
+    CHECK(EstimatedTxs(params, data.time + 1000) == all + 1000 * data.tx_rate);
+    // The rate at the end is the known one.
+    const double day = EstimatedTxs(params, data.time) - EstimatedTxs(params, data.time - 86'400);
+    CHECK(std::abs(day / (86'400 * data.tx_rate) - 1) < 0.001);
+    const double in_2020 = EstimatedTxs(params, 1'577'836'800); // true: 491 million
+    CHECK(in_2020 > 400e6);
+    CHECK(in_2020 < 600e6);
+    CHECK(EstimatedTxs(ParamsOf(Network::kRegtest), data.time) == 0);
+    for (const Network network : {Network::kTestnet3, Network::kTestnet4, Network::kSignet}) {
+        const ChainParams test = ParamsOf(network);
+        const int64_t half = (test.genesis.header.time + test.chain_tx_data.time) / 2;
+        const double share =
+            EstimatedTxs(test, half) / static_cast<double>(test.chain_tx_data.tx_count);
+        CHECK(std::abs(share - 0.5) < 1e-6);
+    }
 }

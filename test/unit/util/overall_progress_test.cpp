@@ -27,6 +27,13 @@ struct Truth {
     double bend = 1;             //!< share done = (share of the time) ^ bend: the rate changes
 };
 
+/** Size of the blocks that the plan was made for, in units of their real size, and the share of the
+ *  first step after which the real size is known. */
+struct Guess {
+    double size = 1;
+    double known_at = 0;
+};
+
 struct Course {
     double error = 0;     //!< of the time left at half of the time, the largest from 45 to 55 %
     double half = 0;      //!< the share that is shown at half of the time
@@ -35,7 +42,7 @@ struct Course {
     double last = 0;      //!< the share just before the end
 };
 
-Course Follow(const Plan& plan, const Truth& truth)
+Course Follow(const Plan& plan, const Truth& truth, const Guess& guess = {})
 {
     ClockEnv env;
     OverallProgress overall(env);
@@ -48,7 +55,11 @@ Course Follow(const Plan& plan, const Truth& truth)
         const double tick = truth.seconds[i] / 200;
         for (int at = 0; at < 200; ++at) {
             const double share = std::pow(at / 200.0, truth.bend);
-            overall.Update(plan[i].step, static_cast<uint64_t>(1e6 * share), 1'000'000, 0);
+            const bool known = i > 0 || share >= guess.known_at;
+            const double total = 1e6 * (known ? 1 : guess.size);
+            overall.SetBytes(static_cast<uint64_t>(total));
+            overall.Update(plan[i].step, static_cast<uint64_t>(1e6 * share),
+                           static_cast<uint64_t>(total), 0);
             const auto now = overall.Now();
             REQUIRE(now);
             course.falls = course.falls || now->done < course.last;
@@ -67,9 +78,9 @@ Course Follow(const Plan& plan, const Truth& truth)
     return course;
 }
 
-void CheckCourse(const Plan& plan, const Truth& truth)
+void CheckCourse(const Plan& plan, const Truth& truth, const Guess& guess = {})
 {
-    const Course course = Follow(plan, truth);
+    const Course course = Follow(plan, truth, guess);
     CHECK(course.error <= 0.3);
     CHECK(course.half > 0.35);
     CHECK(course.half < 0.65);
@@ -117,6 +128,71 @@ TEST_CASE("slow_peers_say_nothing_about_the_machine", "[util][progress]")
         INFO(peers);
         CheckCourse(plan, {.seconds = {peers, 150, 120, 200, 60}});
     }
+}
+
+// A network without known figures, or with wrong ones: the plan is for blocks of another size.
+TEST_CASE("a_plan_for_blocks_of_another_size_is_corrected", "[util][progress]")
+{
+    for (const double size : {0.01, 0.3, 1.0, 3.0, 100.0}) {
+        for (const double peers : {100.0, 1000.0, 4000.0}) {
+            INFO(size << ", " << peers);
+            Plan plan = kOwnHints;
+            for (PlannedStep& step : plan) {
+                step.seconds *= size;
+                step.bytes = 1e6 * size;
+            }
+            plan.front().from_peers = true;
+            CheckCourse(plan, {.seconds = {peers, 150, 120, 200, 60}}, {size, 0.002});
+        }
+    }
+}
+
+TEST_CASE("the_size_of_the_blocks_concerns_steps_that_depend_on_it", "[util][progress]")
+{
+    ClockEnv env;
+    OverallProgress overall(env);
+    overall.Plan({{.step = WorkStep::kFold, .seconds = 100, .bytes = 1000},
+                  {.step = WorkStep::kLoad, .seconds = 100}});
+    overall.Update(WorkStep::kFold, 0, 1000, 0);
+    overall.SetBytes(250);
+    CHECK(overall.Now()->seconds_left == 125);
+    overall.Weigh(WorkStep::kLoad, 0.5);
+    CHECK(overall.Now()->seconds_left == 75);
+    overall.SetBytes(2000);
+    CHECK(overall.Now()->seconds_left == 250);
+}
+
+TEST_CASE("peers_are_as_fast_with_later_blocks", "[util][progress]")
+{
+    ClockEnv env;
+    OverallProgress overall(env);
+    overall.Plan({{WorkStep::kHeaders, 50, true},
+                  {WorkStep::kFold, 100, true},
+                  {WorkStep::kLoad, 10},
+                  {WorkStep::kConnect, 20, true}});
+    overall.Update(WorkStep::kHeaders, 0, 100, 0);
+    env.micros += 500'000'000; // headers say nothing about blocks
+    overall.Update(WorkStep::kFold, 0, 100, 0);
+    CHECK(overall.Now()->seconds_left == 130);
+    env.micros += 400'000'000;
+    overall.Update(WorkStep::kFold, 100, 100, 0);
+    overall.Update(WorkStep::kLoad, 0, 100, 0);
+    CHECK(overall.Now()->seconds_left == 90); // 10 as planned and four times 20
+    CHECK(overall.Awaits(WorkStep::kConnect));
+    CHECK_FALSE(overall.Awaits(WorkStep::kLoad)); // is at work
+}
+
+TEST_CASE("more_work_than_expected_shows_in_the_time_left", "[util][progress]")
+{
+    ClockEnv env;
+    OverallProgress overall(env);
+    overall.Plan({{WorkStep::kConnect, 100}});
+    overall.Update(WorkStep::kConnect, 0, 100, 0);
+    env.micros += 10'000'000;
+    overall.Update(WorkStep::kConnect, 50, 100, 0);
+    CHECK(overall.Text() == "step 1 of 1, 50 %, 10 s left");
+    overall.Update(WorkStep::kConnect, 50, 200, 0);
+    CHECK(overall.Text() == "step 1 of 1, 50 %, 30 s left"); // the share does not fall
 }
 
 TEST_CASE("a_step_of_unknown_size_does_not_lengthen_the_later_ones", "[util][progress]")

@@ -183,6 +183,27 @@ TEST_CASE("the_line_of_progress_begins_with_all_steps", "[util][progress]")
     }
 }
 
+TEST_CASE("a_total_may_change", "[util][progress]")
+{
+    ClockEnv env;
+    KeptLog log;
+    OverallProgress overall(env);
+    overall.Plan({{WorkStep::kFold, 1000}});
+    ProgressMeter meter(
+        env, log,
+        {.label = "Reading", .unit = "blocks", .to = {nullptr, &overall}, .step = WorkStep::kFold});
+    CHECK(meter.Line() == "Reading: 0 blocks"); // unknown at first
+    env.micros += 1'000'000;
+    meter.SetTotal(200);
+    meter.Update(50);
+    CHECK(meter.Line() == "Reading: 50 of 200 blocks (25.0 %), 50 blocks/s, 3 s left");
+    CHECK(overall.Text() == "step 1 of 1, 25 %, 3 s left");
+    meter.SetTotal(500);
+    meter.Update(50);
+    CHECK(meter.Line() == "Reading: 50 of 500 blocks (10.0 %), 50 blocks/s, 9 s left");
+    CHECK(overall.Text() == "step 1 of 1, 25 %, 9 s left");
+}
+
 TEST_CASE("lines_are_cut_between_characters", "[util][progress]")
 {
     CHECK(CutTo("Loading…", 9) == "Loading");
