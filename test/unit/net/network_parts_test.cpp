@@ -2,6 +2,7 @@
 // and what is known of peers and addresses.
 #include "net/parts_support.h"
 
+#include "net/socket_link.h"
 #include "net/tip_news.h"
 
 #include "support/catch.h"
@@ -279,6 +280,110 @@ TEST_CASE("answers to getaddr are the same for a day, but not for all", "[networ
         kit.access.Discourage(address.endpoint.address);
     }
     CHECK(kit.addresses.Known(0, std::nullopt).size() == all - first.size());
+}
+
+// AutomaticPeers.
+
+namespace {
+
+/** Seconds pass; whatever is dialled is there. Returns the most slots used at once. */
+int PassWhilePeersAnswer(PartsKit& kit, int seconds)
+{
+    int most = 0;
+    for (int i = 0; i < seconds; ++i) {
+        kit.node.now += kSecond;
+        const size_t before = kit.dialler.orders.size();
+        kit.automatic.Tick(kit.node.now);
+        kit.automatic.Tick(kit.node.now + AutomaticPeers::kPlanInterval); // one is under way
+        CHECK(kit.dialler.orders.size() <= before + 1);
+        most = std::max(most, kit.calls.AutomaticOutbound());
+        if (kit.dialler.orders.size() > before) kit.Answer(kit.dialler.orders.back(), true);
+    }
+    return most;
+}
+
+} // namespace
+
+TEST_CASE("automatic connections are made one at a time, within their slots", "[network_parts]")
+{
+    PartsKit kit;
+    for (int i = 1; i < 60; ++i) {
+        const std::string address = fmt::format("{}.{}.1.1", 11 + i, i);
+        (void)kit.addresses.Add(*Endpoint::Parse(address, 8333), false);
+    }
+    kit.automatic.MakePlans();
+    CHECK(kit.automatic.HasPlan());
+    kit.state.active = false;
+    CHECK(PassWhilePeersAnswer(kit, 10) == 0);
+    kit.state.active = true;
+    CHECK(PassWhilePeersAnswer(kit, 200) <= kit.state.limits.all);
+    const ConnectedPeers& peers = kit.state.peers;
+    CHECK(peers.CountOf(ConnectionKind::kOutboundFullRelay) == OutboundLimits::kFullRelay);
+    CHECK(peers.CountOf(ConnectionKind::kBlockRelay) == OutboundLimits::kBlockRelay);
+    kit.automatic.SetExtraBlockPeers(2);
+    (void)PassWhilePeersAnswer(kit, 200);
+    CHECK(peers.CountOf(ConnectionKind::kBlockRelay) == OutboundLimits::kBlockRelay + 2);
+    CHECK(peers.CountOf(ConnectionKind::kOutboundFullRelay) == OutboundLimits::kFullRelay);
+}
+
+TEST_CASE("with -connect nothing is chosen, and seed nodes are asked otherwise", "[network_parts]")
+{
+    for (const bool connect_only : {true, false}) {
+        PartsKit kit([&](PeerNetworkOptions& options) {
+            options.connect_only = connect_only;
+            options.seed_nodes = {"9.1.2.3:4"};
+        });
+        kit.automatic.MakePlans();
+        CHECK(kit.automatic.HasPlan() != connect_only);
+        for (int64_t now = 0; now < 60 * kSecond; now += kSecond) kit.automatic.Tick(now);
+        CHECK((kit.dialler.Find("9.1.2.3:4") == nullptr) == connect_only);
+    }
+}
+
+// SocketLink.
+
+namespace {
+
+class NoEvents final : public ConnectionEvents {
+public:
+    void Accepted(Caller) override {}
+    void Dialled(DialResult) override {}
+    void Received(PeerId, std::vector<ReceivedMessage>) override {}
+    void Relieved(PeerId) override {}
+    void Closed(PeerId, bool) override {}
+    void Reachable(const Endpoint&, bool) override {}
+};
+
+} // namespace
+
+TEST_CASE("the upload target counts what was really sent", "[network_parts]")
+{
+    constexpr uint64_t kTarget = 1'000'000'000;
+    PartsKit kit([](PeerNetworkOptions& options) { options.max_upload = kTarget; });
+    NoEvents events;
+    ConnectionSettings settings;
+    settings.now = [&] { return kit.node.now; };
+    Connections connections(kit.node.env, *kit.node.logger, std::move(settings), events);
+    SocketLink link(kit.state, kit.access, connections);
+    CHECK(link.MayUpload());
+    CHECK(link.MayUploadHistory());
+    connections.CountTraffic(kTarget - 1'000'000, 7);
+    CHECK(link.MayUpload());
+    CHECK_FALSE(link.MayUploadHistory()); // the rest is for the blocks of the day
+    CHECK(link.Totals().upload.bytes_left == 1'000'000);
+    CHECK(link.Totals().received == 7);
+    connections.CountTraffic(1'000'000, 0);
+    CHECK_FALSE(link.MayUpload()); // before the next count
+    CHECK(link.Totals().upload.reached);
+    kit.node.now += (UploadMeter::kTimeframe + 1) * kSecond;
+    connections.CountTraffic(1, 0);
+    CHECK(link.MayUpload());
+
+    const PeerId id = kit.Connect(ConnectionKind::kManual, "1.2.3.4:5");
+    link.Discourage(*NetAddress::Parse("1.2.3.4"));
+    CHECK(kit.access.IsUnwanted(*NetAddress::Parse("1.2.3.4")));
+    link.Disconnect(id);
+    CHECK(kit.state.peers.All().at(id).closing);
 }
 
 // InboundPeers.
