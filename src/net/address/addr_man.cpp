@@ -139,11 +139,11 @@ AddrMan::Id AddrMan::Insert(AddrInfo info)
     Id id;
     if (m_free.empty()) {
         id = static_cast<Id>(m_infos.size());
-        m_infos.push_back(std::move(info));
+        m_infos.push_back(info);
     } else {
         id = m_free.back();
         m_free.pop_back();
-        m_infos[id] = std::move(info);
+        m_infos[id] = info;
     }
     m_ids[m_infos[id].address.endpoint] = id;
     m_random.push_back(id);
@@ -268,7 +268,7 @@ bool AddrMan::AddOne(const PeerAddress& address, const NetAddress& source, int64
         fresh.address = address;
         fresh.address.time = static_cast<uint32_t>(std::max<int64_t>(0, address.time - penalty));
         fresh.source = source;
-        id = Insert(std::move(fresh));
+        id = Insert(fresh);
         ++m_new_count;
         ++CountsOf(m_infos[id]).in_new;
     }

@@ -108,7 +108,7 @@ int32_t AddrMan::ReadTriedEntries(PayloadReader& reader, bool v2, int32_t count)
             continue;
         }
         info.tried = true;
-        place = Insert(std::move(info));
+        place = Insert(info);
         ++m_tried_count;
         ++CountsOf(m_infos[place]).in_tried;
     }
