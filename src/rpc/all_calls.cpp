@@ -39,9 +39,9 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddAddressMethods(table, chain);
     AddMessageMethods(table, chain);
     AddDecodeScriptMethod(table, chain);
-    AddRawTransactionMethods(table, chain);
+    AddRawTransactionMethods(table, contexts.pool);
     AddPsbtMethods(table, chain);
-    AddPsbtSigningMethods(table, chain);
+    AddPsbtSigningMethods(table, contexts.pool);
 
     AddNetworkMethods(table, contexts.net);
     AddPeerMethods(table, contexts.net);

@@ -24,13 +24,21 @@ bool IsWitnessOutput(ByteSpan script, const KeyRing& keys)
     return inner != keys.scripts.end() && ParseWitnessProgram(inner->second);
 }
 
-/** Adds coins of the chainstate that are spent by witness. Other coins need the whole previous
- *  transaction, for which there is no index. */
-void AddCoins(ChainManager& chain, const KeyRing& keys, Psbt& psbt)
+/** Adds the previous transactions that the pool has, and coins of the chainstate that are spent by
+ *  witness. Other coins need the whole previous transaction, for which there is no index. */
+void AddCoins(const PoolContext& context, const KeyRing& keys, Psbt& psbt)
 {
     const auto tx = psbt.UnsignedTx();
     if (!tx) throw RpcError{RpcCode::kVerify, "The transaction cannot be valid"};
-    const auto coins = FindSpent(chain, *tx);
+    {
+        const Lock lock(context.pool.mutex);
+        for (size_t i = 0; i < psbt.inputs.size(); ++i) {
+            TransactionRef& previous = psbt.inputs[i].non_witness_utxo;
+            const PoolTx* const found = context.pool.Find(tx->inputs[i].prevout.txid);
+            if (!previous && found) previous = found->tx;
+        }
+    }
+    const auto coins = FindSpent(context, *tx);
     for (size_t i = 0; i < psbt.inputs.size(); ++i) {
         PsbtInput& input = psbt.inputs[i];
         if (input.non_witness_utxo || !coins[i]) continue;
@@ -38,11 +46,11 @@ void AddCoins(ChainManager& chain, const KeyRing& keys, Psbt& psbt)
     }
 }
 
-Psbt Process(const ChainContext& context, const UniValue& base64, const KeyRing& keys,
+Psbt Process(const PoolContext& context, const UniValue& base64, const KeyRing& keys,
              const PsbtSignOptions& options)
 {
     Psbt psbt = ParsePsbt(base64);
-    AddCoins(context.Chain(), keys, psbt);
+    AddCoins(context, keys, psbt);
     const auto tx = PsbtTx::Of(psbt);
     for (size_t i = 0; i < psbt.inputs.size(); ++i) {
         if (psbt.inputs[i].IsFinal()) continue;
@@ -56,19 +64,19 @@ Psbt Process(const ChainContext& context, const UniValue& base64, const KeyRing&
     return psbt;
 }
 
-UniValue UpdatePsbt(const ChainContext& context, const RpcCall& call)
+UniValue UpdatePsbt(const PoolContext& context, const RpcCall& call)
 {
     KeyRing keys;
-    if (call.Has(1)) keys = CollectScanObjects(call.At(1), context.Chain().Params());
+    if (call.Has(1)) keys = CollectScanObjects(call.At(1), context.chain.Chain().Params());
     keys.secrets.clear(); // this call must not sign
     PsbtSignOptions options;
     options.finalize = false;
     return PsbtText(Process(context, call.At(0), keys, options));
 }
 
-UniValue ProcessPsbt(const ChainContext& context, const RpcCall& call)
+UniValue ProcessPsbt(const PoolContext& context, const RpcCall& call)
 {
-    KeyRing keys = CollectScanObjects(call.At(1), context.Chain().Params());
+    KeyRing keys = CollectScanObjects(call.At(1), context.chain.Chain().Params());
     PsbtSignOptions options;
     if (const auto type = HashTypeArgument(call, 2)) options.sighash_type = *type;
     if (!call.Bool(3, true)) keys.origins.clear();
@@ -98,11 +106,12 @@ RpcArg DescriptorsArg(bool required)
             "[\"\",{\"desc\":\"str\",\"range\":n or [n,n]},...]"};
 }
 
-RpcMethod UpdateMethod(ChainContext& context)
+RpcMethod UpdateMethod(PoolContext& context)
 {
     return {"rawtransactions",
             "utxoupdatepsbt",
-            "Adds to a PSBT the unspent outputs that it spends by witness, and data of "
+            "Adds to a PSBT the unspent outputs that it spends by witness, the transactions "
+            "of the pool that it spends, and data of "
             "descriptors about its inputs and outputs: keys with their paths, and scripts.",
             {PsbtArg(), DescriptorsArg(false)},
             "\"base64\"    (string) The PSBT",
@@ -110,7 +119,7 @@ RpcMethod UpdateMethod(ChainContext& context)
             [&context](const RpcCall& call) { return UpdatePsbt(context, call); }};
 }
 
-RpcMethod ProcessMethod(ChainContext& context)
+RpcMethod ProcessMethod(PoolContext& context)
 {
     return {
         "rawtransactions",
@@ -135,7 +144,7 @@ RpcMethod ProcessMethod(ChainContext& context)
 
 } // namespace
 
-void AddPsbtSigningMethods(RpcTable& table, ChainContext& context)
+void AddPsbtSigningMethods(RpcTable& table, PoolContext& context)
 {
     table.Add(UpdateMethod(context));
     table.Add(ProcessMethod(context));

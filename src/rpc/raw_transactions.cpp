@@ -42,11 +42,11 @@ std::vector<TransactionRef> DecodeVariants(const UniValue& list)
     return out;
 }
 
-UniValue Combine(const ChainContext& context, const RpcCall& call)
+UniValue Combine(const PoolContext& context, const RpcCall& call)
 {
     const std::vector<TransactionRef> variants = DecodeVariants(call.At(0));
     MutableTransaction merged = MutableTransaction::FromView(variants[0]->View());
-    const auto spent = FindSpent(context.Chain(), merged);
+    const auto spent = FindSpent(context, merged);
     const TxView& tx = variants[0]->View();
     const TxHashes hashes(tx, {});
     const KeyRing no_keys;
@@ -165,14 +165,15 @@ KeyRing ParseSecrets(const UniValue& list, uint8_t prefix)
     return keys;
 }
 
-/** The output spent by each input, from the chain and from "prevtxs". */
-std::vector<std::optional<MutableOutput>>
-Previous(ChainManager& chain, const MutableTransaction& tx, const UniValue& list, KeyRing& keys)
+/** The output spent by each input, from the pool, the chain and "prevtxs". */
+std::vector<std::optional<MutableOutput>> Previous(const PoolContext& context,
+                                                   const MutableTransaction& tx,
+                                                   const UniValue& list, KeyRing& keys)
 {
     SpentByOutPoint known;
-    const auto on_chain = FindSpent(chain, tx);
+    const auto found = FindSpent(context, tx);
     for (size_t i = 0; i < tx.inputs.size(); ++i) {
-        if (on_chain[i]) known[tx.inputs[i].prevout] = *on_chain[i];
+        if (found[i]) known[tx.inputs[i].prevout] = *found[i];
     }
     for (size_t i = 0; i < list.size(); ++i) AddPrevious(list[i], known, keys);
     std::vector<std::optional<MutableOutput>> out;
@@ -184,17 +185,17 @@ Previous(ChainManager& chain, const MutableTransaction& tx, const UniValue& list
     return out;
 }
 
-UniValue SignWithKey(const ChainContext& context, const RpcCall& call)
+UniValue SignWithKey(const PoolContext& context, const RpcCall& call)
 {
     const TransactionRef given = DecodeTx(call.String(0));
     if (!given) {
         throw RpcError{RpcCode::kDeserialization,
                        "TX decode failed. Make sure the tx has at least one input."};
     }
-    ChainManager& chain = context.Chain();
+    const ChainParams& params = context.chain.Chain().Params();
     MutableTransaction tx = MutableTransaction::FromView(given->View());
-    KeyRing keys = ParseSecrets(call.At(1), chain.Params().secret_key_prefix);
-    const auto spent = Previous(chain, tx, call.At(2), keys);
+    KeyRing keys = ParseSecrets(call.At(1), params.secret_key_prefix);
+    const auto spent = Previous(context, tx, call.At(2), keys);
     const auto faults =
         SignTransaction(tx, keys, spent, HashTypeArgument(call, 3).value_or(kSigHashDefault));
     UniValue errors(UniValue::VARR);
@@ -215,7 +216,7 @@ UniValue SignWithKey(const ChainContext& context, const RpcCall& call)
     return out;
 }
 
-RpcMethod SignMethod(ChainContext& context)
+RpcMethod SignMethod(PoolContext& context)
 {
     return {
         "rawtransactions",
@@ -249,7 +250,7 @@ RpcMethod SignMethod(ChainContext& context)
 
 } // namespace
 
-void AddRawTransactionMethods(RpcTable& table, ChainContext& context)
+void AddRawTransactionMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"rawtransactions", "createrawtransaction",
                "A transaction that spends and pays as asked for. It is not signed, and it is not "
@@ -257,7 +258,7 @@ void AddRawTransactionMethods(RpcTable& table, ChainContext& context)
                TransactionArgs(), "\"hex\"    (string) The transaction",
                "'[{\"txid\":\"myid\",\"vout\":0}]' '[{\"address\":0.01}]'",
                [&context](const RpcCall& call) -> UniValue {
-                   return ToHex(BuildTransaction(call, context.Prefixes()).Serialize());
+                   return ToHex(BuildTransaction(call, context.chain.Prefixes()).Serialize());
                }});
     table.Add({"rawtransactions",
                "combinerawtransaction",

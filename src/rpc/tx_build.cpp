@@ -3,6 +3,7 @@
 
 #include "consensus/limits.h"
 #include "keys/sign.h"
+#include "mempool/pool_view.h"
 
 #include <algorithm>
 #include <limits>
@@ -149,13 +150,16 @@ MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& 
     return tx;
 }
 
-std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
+std::vector<std::optional<MutableOutput>> FindSpent(const PoolContext& context,
                                                     const MutableTransaction& tx)
 {
-    const CoinsGuard coins = chain.HoldCoins();
+    const CoinsGuard coins = context.chain.Chain().HoldCoins();
+    const Lock lock(context.pool.mutex);
+    const PoolChange none(context.pool);
+    const PoolView view(coins.Cache(), none, coins.Tip().height + 1);
     std::vector<std::optional<MutableOutput>> out;
     for (const MutableInput& input : tx.inputs) {
-        const auto coin = OrThrow(coins.Cache().Read(input.prevout));
+        const auto coin = OrThrow(view.Read(input.prevout));
         out.emplace_back();
         if (!coin) continue;
         const ByteSpan script = coin->script.Span();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "primitives/transaction.h"
-#include "rpc/chain_context.h"
+#include "rpc/mempool.h"
 
 namespace ibd {
 
@@ -14,8 +14,9 @@ Amount ParseAmount(const UniValue& value);
  *  replaceable, version. */
 MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& prefixes);
 
-/** The outputs spent by the inputs; nothing for one that is not unspent on the active chain. */
-std::vector<std::optional<MutableOutput>> FindSpent(ChainManager& chain,
+/** The outputs spent by the inputs, of the pool or unspent on the active chain; nothing for one
+ *  that is neither. Outputs that the pool spends count. */
+std::vector<std::optional<MutableOutput>> FindSpent(const PoolContext& context,
                                                     const MutableTransaction& tx);
 
 /** The named hash type; nothing without the argument. -8 for an invalid name. */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jsonrpc/table.h"
-#include "rpc/chain_context.h"
+#include "rpc/mempool.h"
 
 namespace ibd {
 
@@ -16,10 +16,10 @@ void AddMessageMethods(RpcTable& table, ChainContext& context);
 /** decodescript. */
 void AddDecodeScriptMethod(RpcTable& table, ChainContext& context);
 /** createrawtransaction, combinerawtransaction, signrawtransactionwithkey. */
-void AddRawTransactionMethods(RpcTable& table, ChainContext& context);
+void AddRawTransactionMethods(RpcTable& table, PoolContext& context);
 /** createpsbt, converttopsbt, decodepsbt, combinepsbt, joinpsbts, finalizepsbt, analyzepsbt. */
 void AddPsbtMethods(RpcTable& table, ChainContext& context);
 /** utxoupdatepsbt, descriptorprocesspsbt. */
-void AddPsbtSigningMethods(RpcTable& table, ChainContext& context);
+void AddPsbtSigningMethods(RpcTable& table, PoolContext& context);
 
 } // namespace ibd

@@ -239,6 +239,29 @@ class Psbts(PairTest):
                 spent += len(block["hex"]) > 500
         self.assertGreater(spent, 3)
 
+    def test_coins_of_the_pool(self):
+        """Transactions that spend unconfirmed ones are signed, in full and in part."""
+        shapes = SHAPES[:2]
+        coins = self.fund(shapes)
+        texts = [described(shape, (0,)) for shape in shapes]
+        psbt = self.with_transactions(self.pay(coins, shapes, 0), coins)
+        parent = self.ask("descriptorprocesspsbt", psbt, texts)["hex"]
+        txid = self.ask("sendrawtransaction", parent, 0)
+        inputs = [{"txid": txid, "vout": i} for i in (0, 1)]
+        psbt = self.ask("createpsbt", inputs, {ADDRESS: 2.9999})
+        self.look(self.ask("utxoupdatepsbt", psbt))
+        self.look(self.ask("utxoupdatepsbt", psbt, texts))
+        signed = self.ask("descriptorprocesspsbt", psbt, texts)
+        self.assertTrue(signed["complete"])
+        raw = self.ask("createrawtransaction", inputs, {ADDRESS: 2.9999})
+        halves = [self.ask("signrawtransactionwithkey", raw, [secret])["hex"]
+                  for secret in SECRETS[:2]]
+        whole = self.ask("combinerawtransaction", halves)
+        self.assertTrue(self.ask("testmempoolaccept", [whole])[0]["allowed"])
+        self.ask("sendrawtransaction", whole, 0)
+        self.ask("signrawtransactionwithkey", raw, SECRETS[:1])  # spent by the pool
+        self.ask("utxoupdatepsbt", psbt, texts)
+
     def test_join(self):
         """Order is random: the sets are compared."""
         one = self.ask("createpsbt", [INPUT], {ADDRESS: 1}, 9, True, 1, 0)
