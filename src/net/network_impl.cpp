@@ -147,7 +147,7 @@ void PeerNetwork::Impl::Tick()
 
 void PeerNetwork::Impl::Accepted(Caller caller)
 {
-    m_state.thread.Post([this, caller = std::move(caller)] { HandleAccepted(caller); });
+    m_state.thread.Post([this, caller] { HandleAccepted(caller); });
 }
 
 void PeerNetwork::Impl::HandleAccepted(const Caller& caller)
