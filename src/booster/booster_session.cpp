@@ -1,6 +1,10 @@
 // See booster_session.h.
 #include "booster/booster_session.h"
 
+#include "validation/pruning.h"
+
+#include <algorithm>
+
 namespace ibd {
 
 BoosterSession::BoosterSession(Env& env, Logger& log, const ChainParams& params,
@@ -41,6 +45,18 @@ void BoosterSession::PlanSurvey(uint64_t bytes) const
     m_plan.SetSurvey(m_parts.hints ? std::vector{WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad}
                                    : m_own.SurveySteps(),
                      bytes);
+}
+
+void BoosterSession::PlanIndex(uint64_t bytes) const
+{
+    const BoosterOptions& booster = m_parts.Booster();
+    if (m_given.Wait()) {
+        m_plan.SetIndex({WorkStep::kConvertHints, WorkStep::kFold, WorkStep::kLoad}, bytes);
+    } else if (m_parts.hints) {
+        m_plan.SetIndex(m_plan.GivenSteps(booster.full_validation || booster.check_rules), bytes);
+    } else {
+        m_plan.SetIndex(m_own.StepsAfterIndex(), bytes);
+    }
 }
 
 Result<bool> BoosterSession::TakeSurvey(BlockSurvey& survey)
@@ -151,7 +167,10 @@ bool BoosterSession::PlanUndo(const std::vector<WorkStep>& steps) const
     const HeaderNode* const tip = m_parts.chain->Tip();
     if (!overall || overall->Now() || !tip) return false;
     const uint64_t bytes = BlockPlan(*tip, [](int32_t) { return false; }).EstimatedBytes();
-    overall->Plan(PlanOf(steps, {.bytes = bytes, .threads = m_parts.Booster().threads}));
+    const uint64_t last = std::max(tip->height / kMinBlocksToKeep, 1);
+    overall->Plan(PlanOf(steps, {.bytes = bytes,
+                                 .threads = m_parts.Booster().threads,
+                                 .last_undo = m_parts.MakesUndoLater() ? bytes / last : 0}));
     return true;
 }
 
@@ -171,7 +190,7 @@ Result<> BoosterSession::MakeLastUndo()
 {
     if (!UndoRun::IsLastNeeded(*m_parts.chain)) return {};
     m_parts.Begin("Making undo data of the last blocks…");
-    const bool planned = PlanUndo({WorkStep::kFetchCoins});
+    const bool planned = PlanUndo({WorkStep::kFetchCoins, WorkStep::kWriteUndo});
     Result<> made = DespiteDamage([this] { return m_parts.undo.RunLast(); });
     if (planned) m_parts.Booster().progress.overall->End();
     if (made || m_parts.undo.Broken() != nullptr) return made;

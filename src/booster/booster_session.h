@@ -38,6 +38,8 @@ public:
     bool TakesSurvey() const;
     /** Before a survey of block files of so many bytes: plans it and what follows. */
     void PlanSurvey(uint64_t bytes) const;
+    /** The same before an index that is built without a survey. Call it if MayRun(). */
+    void PlanIndex(uint64_t bytes) const;
     /** Reads the blocks of a survey once, checks them all, and folds those below the hints' end, or
      *  joins them for hints of its own, as far as possible. The work is kept for Run(), sound
      *  blocks are noted in the survey. False: no block was read. Errors are the machine's. */

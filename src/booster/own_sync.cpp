@@ -64,7 +64,7 @@ Result<VerdictKind> OwnSync::RunTo(const HeaderNode& terminal, Start& start)
     IBD_ASSIGN_OR_RETURN(const bool joins, m_check.MustJoinCoins(terminal));
     JoinBesides besides{.values = start.values && JoinsValues()};
     besides.pairs = (joins && !besides.values) || KeepsPairs(start);
-    std::vector<WorkStep> steps = m_plan.OwnSteps(besides.values, joins);
+    std::vector<WorkStep> steps = m_plan.OwnSteps(besides.values, joins && !besides.values);
     if (start.made.hints) steps.erase(steps.begin(), steps.begin() + JoinStepsOf(besides));
     m_plan.Set(std::move(steps), terminal);
     m_parts.Begin();
@@ -143,11 +143,17 @@ Result<VerdictKind> OwnSync::Fold(const HeaderNode& terminal, const MadeHints& m
     return m_fold.Conclude(terminal, verdict);
 }
 
+/** With a new index, which has no undo data. */
+std::vector<WorkStep> OwnSync::StepsAfterIndex(bool values) const
+{
+    const bool joins = m_parts.Booster().full_validation || m_check.MustCheckRules();
+    return m_plan.OwnSteps(values, joins && !values);
+}
+
 std::vector<WorkStep> OwnSync::SurveySteps() const
 {
     const JoinBesides besides{.values = JoinsValues()};
-    std::vector<WorkStep> steps =
-        m_plan.OwnSteps(besides.values, m_parts.Booster().full_validation);
+    std::vector<WorkStep> steps = StepsAfterIndex(besides.values);
     steps.insert(steps.begin() + JoinStepsOf(besides), WorkStep::kIndex);
     return steps;
 }
@@ -160,7 +166,7 @@ Result<bool> OwnSync::JoinSurveyTo(const HeaderNode& terminal, BlockSurvey& surv
                               .values = start.values && JoinsValues()};
     m_parts.trust.StartOwn(terminal.height, !m_parts.chain->Options().assume_valid.IsNull(),
                            besides.values || m_check.MustCheckRules());
-    std::vector<WorkStep> steps = m_plan.OwnSteps(besides.values, full);
+    std::vector<WorkStep> steps = StepsAfterIndex(besides.values);
     steps.insert(steps.begin() + JoinStepsOf(besides), WorkStep::kIndex);
     m_plan.Set(std::move(steps), survey, terminal);
     MadeHints made; // the next Run() finds them on the disk

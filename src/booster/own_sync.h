@@ -21,6 +21,8 @@ public:
     bool MayRun(const ChainManagerOptions& trust) const;
     /** The steps with a survey that nothing prevents. */
     std::vector<WorkStep> SurveySteps() const;
+    /** The steps after an index that is built without a survey. */
+    std::vector<WorkStep> StepsAfterIndex() const { return StepsAfterIndex(JoinsValues()); }
     /** Makes the hints from the blocks of a survey, which are read once. False: they are not
      *  wanted, or not for this survey; no block was read. */
     Result<bool> JoinSurvey(BlockSurvey& survey);
@@ -51,6 +53,7 @@ private:
     bool MustKeepPairs() const;
     bool KeepsPairs(const Start& start) const;
     bool JoinsValues() const;
+    std::vector<WorkStep> StepsAfterIndex(bool values) const;
     Result<VerdictKind> WithoutTerminal(const Start& start) const;
     /** False: it is not worth it. */
     Result<bool> Prepare(Start& start);

@@ -164,8 +164,7 @@ HintsStanding OwnSync::WaitForTerminal(const HeadersWait::Judge& judge, BlockFet
                      full ? "all must be there, and two weeks of them above the last block to fetch"
                           : "the assumed-valid block must be among them, and two weeks of them "
                             "above it");
-    return HeadersWait(m_parts, m_plan)
-        .Wait(judge, std::nullopt, m_plan.OwnSteps(JoinsValues(), full), peers);
+    return HeadersWait(m_parts, m_plan).Wait(judge, std::nullopt, StepsAfterIndex(), peers);
 }
 
 Result<bool> OwnSync::JoinSurvey(BlockSurvey& survey)

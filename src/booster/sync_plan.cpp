@@ -152,8 +152,6 @@ void SyncPlan::Set(std::vector<WorkStep> steps, const HeaderNode& terminal) cons
     const BlockBytes below = BytesUpTo(terminal);
     const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();
     const BlockPlan above(*best, [&](int32_t height) { return height <= terminal.height; });
-    const HeaderNode* node = &terminal;
-    while (node->prev && node->HasUndo()) node = node->prev;
     WorkAmounts amounts = BaseAmounts();
     amounts.missing = MissingBytes(CountMissing(terminal));
     amounts.bytes = below.stored + amounts.missing;
@@ -162,8 +160,21 @@ void SyncPlan::Set(std::vector<WorkStep> steps, const HeaderNode& terminal) cons
         amounts.above_missing = MissingBytes(above.Missing().size());
         amounts.above += amounts.above_missing;
     }
-    amounts.lacks_undo = node->prev != nullptr;
+    amounts.lacks_undo = LacksUndo(terminal);
+    amounts.last_undo =
+        PartOf(amounts.bytes, kMinBlocksToKeep, static_cast<uint64_t>(terminal.height));
     Set(std::move(steps), amounts);
+}
+
+/** Whether undo data will be made before the node serves calls: of any block, or of the last ones.
+ */
+bool SyncPlan::LacksUndo(const HeaderNode& terminal) const
+{
+    const bool last_only = m_parts.MakesUndoLater();
+    const int32_t lowest = last_only ? std::max(1, terminal.height - kMinBlocksToKeep + 1) : 1;
+    const HeaderNode* node = &terminal;
+    while (node->height >= lowest && node->HasUndo()) node = node->prev;
+    return node->height >= lowest;
 }
 
 void SyncPlan::Set(std::vector<WorkStep> steps, const BlockSurvey& survey,
@@ -175,6 +186,8 @@ void SyncPlan::Set(std::vector<WorkStep> steps, const BlockSurvey& survey,
         const bool is_above = block.node && block.node->height > terminal.height;
         (is_above ? amounts.above : amounts.bytes) += block.frame_size;
     }
+    amounts.last_undo =
+        PartOf(amounts.bytes, kMinBlocksToKeep, static_cast<uint64_t>(terminal.height));
     Set(std::move(steps), amounts);
 }
 
@@ -187,8 +200,27 @@ void SyncPlan::SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const
     WorkAmounts amounts = BaseAmounts();
     amounts.coins = 0;
     amounts.bytes = bytes;
+    amounts.above = std::min(bytes / 2, TwoWeeksOfBytes());
+    amounts.last_undo = amounts.above;
     amounts.indexes = true;
     Set(std::move(steps), amounts);
+}
+
+/** Blocks above the terminal block bury it. 0: the network's figures are unknown. */
+uint64_t SyncPlan::TwoWeeksOfBytes() const
+{
+    const int64_t age = m_parts.env.UnixTime() - int64_t{m_parts.params.genesis.header.time};
+    return PartOf(AllBytes(), static_cast<uint64_t>(kAssumeValidBuryTime),
+                  static_cast<uint64_t>(std::max<int64_t>(age, 1)));
+}
+
+void SyncPlan::SetIndex(std::vector<WorkStep> then, uint64_t bytes) const
+{
+    then.insert(then.begin(), WorkStep::kIndex);
+    WorkAmounts amounts = BaseAmounts();
+    amounts.bytes = bytes;
+    amounts.above = amounts.last_undo = std::min(bytes / 2, TwoWeeksOfBytes());
+    Set(std::move(then), amounts);
 }
 
 void SyncPlan::SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const
@@ -203,18 +235,34 @@ void SyncPlan::SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const
     const int64_t spacing = m_parts.params.consensus.pow_target_spacing;
     amounts.above_missing =
         PartOf(all, static_cast<uint64_t>(kAssumeValidBuryTime / spacing), headers);
-    amounts.above = amounts.above_missing;
+    amounts.above = amounts.last_undo = amounts.above_missing;
     Set(std::move(steps), amounts);
 }
 
-void SyncPlan::Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const
+/** The steps for undo data after the load: BoosterSession::MakeUndo(). Without room for it they are
+ *  skipped, and count as done. */
+void SyncPlan::AddUndo(std::vector<WorkStep>& steps) const
+{
+    const bool first = m_parts.options.own.undo_first;
+    const bool writes = Has(steps, WorkStep::kWriteUndo); // or only checks: RuleCheck::WritesUndo()
+    if (writes && (first || m_parts.Booster().full_validation)) return;
+    if (first) {
+        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
+    } else if (m_parts.MakesUndoLater()) {
+        // The fold with given hints finds the coins of the last blocks, unless a join has kept its
+        // pairs: UndoRebuild::RunLast().
+        if (!m_parts.hints || writes) steps.push_back(WorkStep::kFetchCoins);
+        steps.push_back(WorkStep::kWriteUndo);
+    }
+}
+
+void SyncPlan::Set(std::vector<WorkStep> steps, WorkAmounts amounts) const
 {
     OverallProgress* const overall = m_parts.Booster().progress.overall;
     if (!overall) return;
-    const bool undo = m_parts.options.own.undo_first && amounts.lacks_undo;
-    if (undo && !Has(steps, WorkStep::kWriteUndo)) {
-        steps.insert(steps.end(), {WorkStep::kReadBlocks, WorkStep::kJoin, WorkStep::kWriteUndo});
-    }
+    amounts.last_undo =
+        m_parts.MakesUndoLater() ? std::max(amounts.last_undo, uint64_t{1}) : uint64_t{0};
+    if (amounts.lacks_undo) AddUndo(steps);
     if (amounts.above >= kLeastToConnect || amounts.above_missing > 0) {
         steps.push_back(WorkStep::kConnect);
     }

@@ -51,12 +51,17 @@ public:
              const HeaderNode& terminal) const;
     /** The same before a survey of block files of so many bytes, for the steps after it. */
     void SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const;
+    /** The same before an index of block files of so many bytes is built without a survey. */
+    void SetIndex(std::vector<WorkStep> then, uint64_t bytes) const;
     /** The same while it waits for `headers`, by the network's parameters. */
     void SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const;
 
 private:
-    void Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const;
+    void Set(std::vector<WorkStep> steps, WorkAmounts amounts) const;
     WorkAmounts BaseAmounts() const;
+    void AddUndo(std::vector<WorkStep>& steps) const;
+    bool LacksUndo(const HeaderNode& terminal) const;
+    uint64_t TwoWeeksOfBytes() const;
     uint64_t MissingBytes(size_t blocks) const;
     uint64_t BytesAt(int64_t time) const;
     uint64_t AllBytes() const { return BytesAt(m_parts.env.UnixTime()); }

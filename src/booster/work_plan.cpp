@@ -98,8 +98,14 @@ std::vector<PlannedStep> PlanOf(const std::vector<WorkStep>& steps, const WorkAm
     bool indexes = amounts.indexes;
     bool checked = false; // a join has checked the blocks before they are folded
     const bool writes = std::find(steps.begin(), steps.end(), WorkStep::kWriteUndo) != steps.end();
+    bool to_load = std::find(steps.begin(), steps.end(), WorkStep::kLoad) != steps.end();
     for (const WorkStep step : steps) {
         PlannedStep next{step, Seconds(step, amounts, checked), step == WorkStep::kHeaders};
+        if (step == WorkStep::kLoad) to_load = false;
+        if (step == WorkStep::kWriteUndo && amounts.last_undo > 0 && !to_load) {
+            next.seconds = static_cast<double>(amounts.last_undo) * kUndoPerByte /
+                           std::max(1u, amounts.threads);
+        }
         if (step == WorkStep::kFold && amounts.scripts && !writes) {
             next.seconds = Seconds(WorkStep::kWriteUndo, amounts, checked);
         }

@@ -25,6 +25,8 @@ struct WorkAmounts {
     bool indexes = false; //!< the first step checks the blocks for the index, too
     bool scripts = false; //!< scripts are verified while undo data is written; else in the fold
     bool lacks_undo = true;
+    /** Bytes of the last blocks, if undo data is written of these alone after the load. */
+    uint64_t last_undo = 0;
 };
 
 /** Reading the block headers of all block files, before the blocks are read for the index. */

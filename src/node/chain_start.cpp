@@ -191,13 +191,12 @@ Result<> ChainStart::Reindex()
 Result<> ChainStart::ReindexAlone(BlockImporter& importer)
 {
     IBD_ASSIGN_OR_RETURN(const uint64_t bytes, importer.StoredBytes());
-    const bool boosted = m_parts.booster.MayRun();
-    const std::vector<WorkStep> then =
-        boosted ? std::vector{WorkStep::kIndex, WorkStep::kReadBlocks, WorkStep::kJoin,
-                              WorkStep::kFold, WorkStep::kLoad}
-                : std::vector{WorkStep::kIndex, WorkStep::kConnect};
-    m_parts.progress.overall->Plan(
-        PlanOf(then, {.bytes = bytes, .threads = m_options.booster.threads, .above = bytes}));
+    if (m_parts.booster.MayRun()) {
+        m_parts.booster.PlanIndex(bytes);
+    } else {
+        m_parts.progress.overall->Plan(
+            PlanOf({WorkStep::kIndex, WorkStep::kConnect}, {.bytes = bytes, .above = bytes}));
+    }
     return importer.Reindex();
 }
 

@@ -65,6 +65,11 @@ class DuringRebuild(FunctionalTest):
         for mode, last in ((["-reindex-chainstate", "-ibdbooster"], 5),
                            (["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"], 2),
                            (["-reindex", "-ibdbooster"], 7),
+                           (["-reindex", "-ibdbooster", "-ibdboosterundo=now"], 4),
+                           (["-reindex", f"-ibdboosterfile={self.made.container}",
+                             "-ibdboosterundo=now"], 3),
+                           (["-reindex", f"-ibdboosterfile={self.made.container}",
+                             "-ibdboosterfullvalidation"], 3),
                            (["-reindex", "-ibdbooster=0"], 1)):
             seen = []
             with self.subTest(mode=mode):

@@ -224,6 +224,51 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
     CHECK(deaths > 0);
 }
 
+// The steps that are planned at first are all that come, and the last one is reached.
+TEST_CASE("progress: steps for undo data are planned with the sync")
+{
+    using Undo = UndoWanted;
+    const struct {
+        Undo undo;
+        bool first;
+        bool full;
+    } cases[] = {{Undo::kNo, false, false},
+                 {Undo::kIfRoom, false, false},
+                 {Undo::kYes, true, false},
+                 {Undo::kIfRoom, false, true}};
+    for (const auto& [undo, first, full] : cases) {
+        for (const bool given : {false, true}) {
+            CAPTURE(undo, first, full, given);
+            const TempDir dir{MemoryFolder()};
+            Machine machine(TheWorld(), dir / "node");
+            FaultEnv env;
+            env.SetSpace(uint64_t{1} << 40);
+            const auto log = MakeNullLogger();
+            OverallProgress overall(env);
+            OwnHintsOptions own = Own(Mode::kAsked);
+            own.undo = undo;
+            own.undo_first = first;
+            BoosterOptions options = machine.Options();
+            options.full_validation = full;
+            options.progress.overall = &overall;
+            BoosterSession booster(env, *log, TheWorld().params, {.booster = options, .own = own});
+            Must(machine.Open(env));
+            Must(machine.StoreAll());
+            if (given) Must(GiveHints(booster));
+            booster.Attach(machine.Chain());
+            REQUIRE(Must(booster.Run()) == VerdictKind::kDone);
+            const size_t planned = overall.Now()->steps;
+            Must(machine.Attach());
+            Must(booster.MakeUndo());
+            CHECK(overall.Now()->steps == planned);
+            CHECK(overall.Now()->step == planned);
+            const bool writes = first || undo == Undo::kIfRoom;
+            const bool before_load = full || (first && !given);
+            CHECK((overall.Now()->kind == WorkStep::kWriteUndo) == (writes && !before_load));
+        }
+    }
+}
+
 TEST_CASE("own hints: unasked only where it is worth it, and there is a network")
 {
     const TempDir dir{MemoryFolder()};
