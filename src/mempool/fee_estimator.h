@@ -1,6 +1,6 @@
 // FeeEstimator: the feerate that brings a transaction into a block in time, learnt from the
 // transactions that waited in the pool and were confirmed. Owned by the node; any thread; its lock
-// is a leaf, and it is told of the pool's changes under the pool's mutex, so each costs a few
+// is a leaf, and it learns of the pool's changes under the pool's mutex, so each costs a few
 // counters. A block costs a pass over all counts (about 40,000). Memory: an entry for each
 // transaction of the pool, and below 2 MB. The method is that of Core's block policy estimator
 // (fee_stats.h).
@@ -44,7 +44,7 @@ public:
         IBD_EXCLUDES(m_mutex);
     int32_t MostBlocks(FeeHorizon horizon) const IBD_EXCLUDES(m_mutex);
 
-    /** Counts waiting transactions as those that left unconfirmed, as a later start does not know
+    /** Counts waiting transactions as if they had left unconfirmed, as a later start does not know
      *  them. */
     void ForgetWaiting() IBD_EXCLUDES(m_mutex);
 

@@ -70,7 +70,7 @@ public:
     FeeEstimate Estimate(int32_t target, double sufficient, double success, int32_t best) const;
 
     void Encode(Writer& out) const;
-    /** Replaces all counts by those that were written for buckets with the same ends; nothing
+    /** Replaces all counts by counts that were written for the same buckets; nothing
      * waits. On failure it is unusable. */
     Result<> Decode(Reader& in);
 
@@ -89,12 +89,12 @@ private:
     uint32_t m_scale;
     double m_decay;
     // By bucket.
-    Row m_count;                  //!< confirmed transactions
-    Row m_rates;                  //!< sum of their rates
-    std::vector<Row> m_confirmed; //!< [i]: those confirmed within i + 1 steps
-    std::vector<Row> m_left;      //!< [i]: those that left the pool after at least i + 1 steps
+    Row m_count;                                 //!< confirmed transactions
+    Row m_rates;                                 //!< sum of their rates
+    std::vector<Row> m_confirmed;                //!< [i]: those confirmed within i + 1 steps
+    std::vector<Row> m_left;                     //!< [i]: left the pool after at least i + 1 steps
     std::vector<std::vector<int64_t>> m_waiting; //!< by height of arrival modulo its size
-    std::vector<int64_t> m_old;                  //!< those that wait for longer
+    std::vector<int64_t> m_old;                  //!< waiting for longer
 };
 
 } // namespace ibd

@@ -1,14 +1,15 @@
 // bitcoind: the entry point of the node: options, daemon, signals, exit status.
 #include "crypto/secp256k1_version.h"
 #include "crypto/signature_batch.h"
+#include "net/network_config.h"
 #include "node/last_words.h"
-#include "node/network_config.h"
 #include "node/node.h"
 #include "node/option_table.h"
 #include "node/parameter_interaction.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
 #include "rpc/server_options.h"
+#include "util/byte_units.h"
 #include "util/process.h"
 #include "util/version.h"
 

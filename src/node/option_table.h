@@ -1,7 +1,7 @@
 // The options of bitcoind, all of Bitcoin Core's and the booster's: a table for each topic, whose
 // rows say everything about an option with a plain value. A file of a table also reads its options
 // that depend on others. For options of RPC see rpc/server_options.h, for those shared with
-// bitcoin-cli util/config.h.
+// bitcoin-cli util/config.h, for those about peers net/option_rows.h.
 #pragma once
 
 #include "node/node_options.h"
@@ -11,7 +11,6 @@
 namespace ibd {
 
 using NodeTopic = OptionTopic<NodeOptions>;
-using PeerOptionTopic = OptionTopic<PeerNetworkOptions>;
 
 /** For a start and the data directory. */
 std::vector<NodeTopic> GeneralTopics();
@@ -22,7 +21,6 @@ std::vector<NodeTopic> DebugTopics();
 std::vector<NodeTopic> PolicyTopics();
 /** All of the above. */
 std::vector<NodeTopic> NodeTopics();
-std::vector<PeerOptionTopic> PeerOptionTopics();
 
 OptionTopic<LogOptions> LogTopic();
 

@@ -1,5 +1,6 @@
 // See options.h.
 #include "node/options.h"
+#include "net/option_rows.h"
 #include "node/option_table.h"
 #include "node/pool_config.h"
 #include "node/start_checks.h"

@@ -19,8 +19,6 @@ Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log);
  *  only path accessed is the directory of -blocksdir. */
 Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, FileLogger& log);
 
-/** Parses sizes such as "2g"; nothing: malformed, such as "1.5G". */
-std::optional<uint64_t> ParseByteUnits(std::string_view text, uint64_t default_unit);
 /** "0.00001" BTC in satoshi; nothing: malformed, or above the money supply. */
 std::optional<int64_t> ParseMoney(std::string_view text);
 

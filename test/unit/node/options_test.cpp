@@ -1,5 +1,6 @@
 // bitcoind's options: what they become, and which values are refused.
-#include "node/network_config.h"
+#include "net/network_config.h"
+#include "net/option_rows.h"
 #include "node/option_table.h"
 #include "node/options.h"
 #include "node/parameter_interaction.h"
@@ -8,6 +9,7 @@
 #include "rpc/server_options.h"
 #include "support/option_checks.h"
 #include "support/temp_dir.h"
+#include "util/byte_units.h"
 #include "util/version.h"
 
 #include "support/catch.h"

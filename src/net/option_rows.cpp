@@ -1,5 +1,5 @@
-// See option_table.h. Options about peers, the pool of transactions and mining.
-#include "node/option_table.h"
+// See option_rows.h.
+#include "net/option_rows.h"
 
 namespace ibd {
 
@@ -103,31 +103,6 @@ constexpr OptionRow<PeerNetworkOptions> kPermissions[] = {
      kFlag<&PeerNetworkOptions::whitelist_relay>},
 };
 
-constexpr OptionRow<NodeOptions> kRelay[] = {
-    {"-acceptnonstdtxn", "", "Take transactions that are not standard; not on main", kHidden},
-    {"-bytespersigop", "=<n>", "Bytes that a signature operation counts as (default: 20)", kPlain,
-     kClamped<&NodeOptions::policy, &PolicyOptions::bytes_per_sigop>.From(0, UINT32_MAX)},
-    {"-datacarrier", "", "Relay transactions that carry data (default: 1)"},
-    {"-datacarriersize", "=<n>", "Most bytes of data in a transaction (default: 100000)", kPlain,
-     kClamped<&NodeOptions::policy, &PolicyOptions::max_datacarrier>.From(0, UINT32_MAX)},
-    {"-dustrelayfee", "=<amt>", "Fee rate that defines dust, BTC/kvB", kHidden},
-    {"-incrementalrelayfee", "=<amt>", "Step of fee rates, BTC/kvB", kHidden},
-    {"-minrelaytxfee", "=<amt>", "Fee rate below which is none, BTC/kvB (default: 0.000001)"},
-    {"-permitbaremultisig", "", "Relay bare multisig outputs (default: 1)", kPlain,
-     kFlag<&NodeOptions::policy, &PolicyOptions::permit_bare_multisig>},
-    {"-privatebroadcast", "", "Send own transactions by Tor or I2P only (default: 0)", kNoEffect},
-};
-
-constexpr OptionRow<NodeOptions> kMining[] = {
-    {"-blockmaxweight", "=<n>", "Most weight of a block template (default: 4000000)", kHidden,
-     kClamped<&NodeOptions::assembler, &AssemblerOptions::max_weight>.From(0)},
-    {"-blockmintxfee", "=<amt>", "Lowest fee rate in a template, BTC/kvB (default: 0.00000001)"},
-    {"-blockreservedweight", "=<n>", "Weight kept for header and coinbase (default: 8000)", kPlain,
-     kClamped<&NodeOptions::assembler, &AssemblerOptions::reserved_weight>.From(0)},
-    {"-blockversion", "=<n>", "Version of made blocks", kHidden,
-     kClamped<&NodeOptions::assembler, &AssemblerOptions::version>.From(INT32_MIN, INT32_MAX)},
-};
-
 } // namespace
 
 std::vector<PeerOptionTopic> PeerOptionTopics()
@@ -136,11 +111,6 @@ std::vector<PeerOptionTopic> PeerOptionTopics()
             {OptionGroup::kGeneral, kGeneral},
             {OptionGroup::kDebug, kDebug},
             {OptionGroup::kRelay, kPermissions}};
-}
-
-std::vector<NodeTopic> PolicyTopics()
-{
-    return {{OptionGroup::kRelay, kRelay}, {OptionGroup::kMining, kMining}};
 }
 
 } // namespace ibd

@@ -1,10 +1,10 @@
 // See network_config.h.
-#include "node/network_config.h"
+#include "net/network_config.h"
 
 #include "net/socket/tor_control.h"
-#include "node/host_lookup.h"
-#include "node/option_table.h"
-#include "node/start_checks.h"
+#include "net/host_lookup.h"
+#include "net/option_rows.h"
+#include "util/byte_units.h"
 #include "util/host_port.h"
 #include "util/strings.h"
 #include "util/version.h"

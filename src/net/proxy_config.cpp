@@ -1,5 +1,5 @@
 // See network_config.h: options that name SOCKS5 servers.
-#include "node/network_config.h"
+#include "net/network_config.h"
 
 #include "net/address/socket_address.h"
 

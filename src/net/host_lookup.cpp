@@ -1,5 +1,5 @@
 // See host_lookup.h.
-#include "node/host_lookup.h"
+#include "net/host_lookup.h"
 #include "util/host_port.h"
 
 #include <memory>
