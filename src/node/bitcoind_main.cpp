@@ -45,37 +45,52 @@ Result<LogOptions> ReadLogOptions(const ArgsManager& args, const Path& net_dir,
     return options;
 }
 
-/** Waits for signals on a thread of its own: SIGINT and SIGTERM stop the node, SIGHUP reopens the
- *  log, SIGCHLD means that a command has ended. All are blocked in every other thread. */
-class SignalWaiter {
+/** Signals that the node handles. They are blocked in this thread and in all threads it starts. */
+class NodeSignals {
 public:
-    SignalWaiter()
+    NodeSignals()
     {
         sigemptyset(&m_set);
-        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&m_set, signal);
+        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&m_set, signal);
         pthread_sigmask(SIG_BLOCK, &m_set, nullptr);
     }
-    void Start(Node& node, FileLogger& log)
-    {
-        m_thread = NamedThread("signals", [this, &node, &log] {
-            int signal = 0;
-            while (sigwait(&m_set, &signal) == 0 && signal != SIGUSR1) {
-                switch (signal) {
-                case SIGHUP: log.RequestReopen(); break;
-                case SIGCHLD: node.CollectCommands(); break;
-                default: node.RequestStop();
-                }
-            }
-        });
-    }
-    ~SignalWaiter()
-    {
-        kill(getpid(), SIGUSR1);
-        m_thread.Join();
-    }
+    const sigset_t& Set() const { return m_set; }
 
 private:
     sigset_t m_set;
+};
+
+/** Waits for signals on a thread of its own: SIGINT and SIGTERM stop the node, SIGHUP reopens the
+ *  log, SIGCHLD means that a command has ended. Destroyed before the node, which it calls. */
+class SignalWaiter {
+public:
+    SignalWaiter(const NodeSignals& signals, Node& node, FileLogger& log)
+        : m_thread("signals", [this, set = signals.Set(), &node, &log] {
+              int signal = 0;
+              while (sigwait(&set, &signal) == 0 && !m_ending) Handle(signal, node, log);
+          })
+    {
+    }
+    ~SignalWaiter()
+    {
+        m_ending = true;
+        kill(getpid(), SIGCHLD); // wakes the thread
+        m_thread.Join();
+    }
+    SignalWaiter(const SignalWaiter&) = delete;
+    SignalWaiter& operator=(const SignalWaiter&) = delete;
+
+private:
+    static void Handle(int signal, Node& node, FileLogger& log)
+    {
+        switch (signal) {
+        case SIGHUP: log.RequestReopen(); break;
+        case SIGCHLD: node.CollectCommands(); break;
+        default: node.RequestStop();
+        }
+    }
+
+    std::atomic<bool> m_ending{false};
     NamedThread m_thread;
 };
 
@@ -224,9 +239,9 @@ Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
     IBD_ASSIGN_OR_RETURN(m_options.network, ReadNetworkOptions(source));
     IBD_RETURN_IF_ERROR(ReadListenOptions(source, m_options.network));
     m_options.network.peers.minimum_work = m_options.minimum_work;
-    SignalWaiter signals;
+    const NodeSignals signals; // before the node's threads
     Node node(m_env, m_log, m_args, m_config.paths, m_config.params, dir, m_options);
-    signals.Start(node, m_log);
+    const SignalWaiter waiter(signals, node, m_log);
     const Result<> result = node.Run(started);
     m_uncaptioned = node.AsksForReindex();
     return result;

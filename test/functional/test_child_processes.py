@@ -53,6 +53,21 @@ class Commands(SubmitsBlocks, FunctionalTest):
                   if " -> " in line and not line.endswith("/fd")]
         self.assertEqual(len(listed), 3, listed)
 
+    def test_signals_to_the_node(self):
+        """Those that it handles leave it able to end; others end it, as they end Bitcoin Core."""
+        node = self.node("regtest", "-blocknotify=true")
+        for kind in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGQUIT):
+            node.start()
+            node.process.send_signal(kind)
+            self.assertEqual(node.wait()[0], -kind)
+        for kind in (signal.SIGHUP, signal.SIGCHLD, signal.SIGPIPE, signal.SIGWINCH):
+            node.start()
+            for _ in range(3):
+                node.process.send_signal(kind)
+                self.assertEqual(node.rpc("getblockcount"), 0)
+            node.process.send_signal(signal.SIGTERM)
+            self.assertEqual(node.wait(), (0, ""))
+
     def test_failures_are_logged(self):
         node = self.node("regtest", NOT_DOWNLOADING, "-startupnotify=exit 3",
                          "-blocknotify=kill -TERM $$; echo %s", "-shutdownnotify=exit 1",
