@@ -9,9 +9,12 @@ import struct
 
 from framework import NO_UNDO, RpcError, StartError, coins, free_port, hints_tool, wait_until
 from generated import small_chain
+from scripted_blocks import BlockServer, all_blocks, falsified, undecodable
+from socks5 import SocksProxy
 from test_network_booster import NetworkBooster
 
 MAGIC = bytes.fromhex("fabfb5da")  # regtest
+LIAR, HONEST = "1.2.3.4:8333", "9.10.11.12:8333"
 FRAME = 8  # bytes before a block
 
 
@@ -183,6 +186,33 @@ class Connected(Damaged):
                    in node.log_text, "undo data")
         self.assertIn("Undo data: waiting for damaged blocks from peers", node.log_text)
         self.assert_whole(node)
+
+    def test_a_peer_that_sends_something_else(self):
+        """Alone at first, through a kill: it is asked once for each start. Then the block comes
+        from the next peer, although headers come from the first."""
+        blocks = all_blocks(self.server)
+        sound = blocks[self.height]
+        for name, lie in (("falsified", falsified(sound)), ("undecodable", undecodable(sound)),
+                          ("cut", sound[:-20])):
+            with self.subTest(name):
+                node = self.without_undo()
+                liar = BlockServer(self, blocks, lambda one, height, lie=lie:
+                                   lie if height == self.height else one.blocks[height])
+                proxy = SocksProxy(self, {LIAR: liar.port})
+                args = ["-listen=0", f"-proxy={proxy.address}", "-v2transport=0",
+                        f"-connect={LIAR}", f"-connect={HONEST}", "-ibdboosterundo=1",
+                        "-checkblocks=1", *self.made.trust]
+                for starts in (1, 2):
+                    node.kill()
+                    node.start(*args)
+                    wait_until(lambda: node.log_text.count("another peer has to send it") == starts,
+                               "the line")
+                    self.assertEqual(liar.asked[self.height], starts)
+                proxy.targets[HONEST] = self.server.p2p_port
+                wait_until(lambda: f"Undo data: all blocks up to height {self.made.terminal_height}"
+                           " have it" in node.log_text, "undo data")
+                self.assertEqual(liar.asked[self.height], 2)
+                self.assert_whole(node)
 
     def test_undo_data_before_the_start(self):
         node = self.without_undo()

@@ -124,8 +124,8 @@ public:
     {
         return m_requests.Partial(peer, node);
     }
-    /** Whether a block of the goal is missing, requested or not. */
-    bool AnyMissing() const { return m_goal->NextMissing(-1) != nullptr; }
+    /** Whether a block of the goal is missing or lost, requested or not. */
+    bool AnyMissing() const { return m_goal->NextMissing(-1) || m_goal->NextLost(-1); }
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
     /** Call for each connected block: reduces the stall timeout, which Judge() has raised for a
      *  slow line, step by step. Not for each received block: behind a delayed block lie a thousand

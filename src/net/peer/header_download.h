@@ -15,7 +15,7 @@ public:
     virtual void HeadersAdded() = 0;
     /** The peer has the stored header `last` and its block. */
     virtual void HeadersTaken(Peer& peer, const HeaderNode& last) = 0;
-    /** Whether blocks are fetched, and one of known headers is missing. */
+    /** Whether blocks are fetched, and one of known headers is missing or lost. */
     virtual bool IsAnyMissing() const = 0;
 };
 
