@@ -7,6 +7,7 @@
 #include "hints_tool/stop_signals.h"
 #include "util/hex.h"
 #include "util/strings.h"
+#include "util/version.h"
 
 #include <algorithm>
 #include <charconv>
@@ -131,6 +132,9 @@ Result<> RunCommand(Env& env, ToolArguments arguments)
             const auto known = [&](const char* o) { return option.first == o; };
             if (std::none_of(command.options.begin(), command.options.end(), known)) {
                 return BadData("{} has no option --{} (bitcoin-hints --help)", name, option.first);
+            }
+            if (option.first == "force" && !option.second.empty()) {
+                return BadData("--force={}: takes no value (bitcoin-hints --help)", option.second);
             }
         }
         if (arguments.words.size() != command.words) {
@@ -271,7 +275,7 @@ int RunHintsTool(Env& env, int argc, char** argv)
         return argc == 1 ? 1 : 0;
     }
     if (arguments.Has("version")) {
-        Print(stdout, "bitcoin-hints\n");
+        Print(stdout, "bitcoin-hints version v{}\n", kVersion);
         return 0;
     }
     const Result<> done = RunCommand(env, arguments);

@@ -232,6 +232,18 @@ class Alone(ToolTest):
         for words in (["help"], ["-h"], ["generate", "-h"], ["convert", "--help"]):
             self.assertEqual(self.tool(*words), told)
 
+    def test_version(self):
+        self.assertRegex(self.tool("--version"), r"^bitcoin-hints version v[0-9.]+\n$")
+
+    def test_a_flag_takes_no_value(self):
+        """`--force=0` does not replace the file."""
+        made, out = small_chain(), self.dir / "out"
+        out.write_text("mine")
+        for value in ("0", "no", "1"):
+            told = self.tool("generate", f"--force={value}", made.blocks, out, status=1)
+            self.assertIn(f"--force={value}: takes no value", told)
+        self.assertEqual(out.read_text(), "mine")
+
     def test_the_synopsis_has_the_options_that_a_command_takes(self):
         text = self.tool("--help")
         usage = text.partition("\nUsage:\n")[2].partition("\n\n")[0]
