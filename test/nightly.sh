@@ -14,6 +14,10 @@
 # OUTPUTS (2100000, of the chain that is killed over), FUZZ_SECONDS (3600, over all targets),
 # FUZZ_CORPUS (build-nightly/corpus).
 set -uo pipefail
+# A step that ends on Ctrl-C would count as failed, and the next would begin.
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
 cd "$(dirname "$0")/.."
 logs=${LOGS:-build-nightly/logs}
 corpus=${FUZZ_CORPUS:-build-nightly/corpus}

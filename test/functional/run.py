@@ -4,7 +4,8 @@
     run.py --bindir DIR [-j N] [-v] [--kills N] [--outputs N] [PATTERN...]
 
 A PATTERN is part of a test's name; default all. Each class of tests is a process of its own, N of
-them at a time. With CI=true a skipped test counts as a failure.
+them at a time. Ctrl-C ends all of them, their nodes too. With CI=true a skipped test counts as a
+failure.
 """
 
 import argparse
@@ -12,7 +13,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "interop"), str(HERE.parent / "support")]
 
 import testrunner  # noqa: E402 (needs the path above)
+from children import STATUS, Asked, Children, heed_signals  # noqa: E402
 
 
 def load(patterns):
@@ -41,16 +42,39 @@ def run_here(names, report, verbose):
     pathlib.Path(report).write_text(json.dumps(counts))
 
 
-def run_class(name, tests, verbose):
+def run_class(children, name, tests, verbose):
     """Runs a class in a process of its own: (name, passed, failed, skips, seconds, output)."""
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="ibd-functional-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ibd-functional-",
+                                     ignore_cleanup_errors=True) as folder:
         report = pathlib.Path(folder, "report")
         command = [sys.executable, __file__, "--report", str(report), *(["-v"] if verbose else []),
                    "--tests", *tests]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = children.run(command, folder)
         counts = json.loads(report.read_text()) if report.exists() else [0, len(tests), []]
-    return name, *counts, time.monotonic() - begin, done.stdout + done.stderr
+    return name, *counts, time.monotonic() - begin, done.stdout if done else ""
+
+
+def run_classes(args):
+    """Runs the chosen classes and prints each result: (passed, failed, skips)."""
+    passed, failed, skips = 0, 0, []
+    children = Children()
+    with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
+        try:
+            running = [pool.submit(run_class, children, name, tests, args.verbose)
+                       for name, tests in load(args.patterns).items()]
+            for future in concurrent.futures.as_completed(running):
+                name, good, bad, skipped, seconds, output = future.result()
+                passed, failed, skips = passed + good, failed + bad, skips + skipped
+                print(f"{'FAILED' if bad else 'ok':6} {name} {good} passed, {seconds:.1f} s")
+                if bad or args.verbose:
+                    print(output)
+                sys.stdout.flush()
+        except Asked:
+            pool.shutdown(wait=False, cancel_futures=True)
+            children.end()
+            raise
+    return passed, failed, skips
 
 
 def main():
@@ -73,17 +97,12 @@ def main():
             os.environ[name] = str(value)
 
     begin = time.monotonic()
-    passed, failed, skips = 0, 0, []
-    with concurrent.futures.ThreadPoolExecutor(max(1, args.jobs)) as pool:
-        running = [pool.submit(run_class, name, tests, args.verbose)
-                   for name, tests in load(args.patterns).items()]
-        for future in concurrent.futures.as_completed(running):
-            name, good, bad, skipped, seconds, output = future.result()
-            passed, failed, skips = passed + good, failed + bad, skips + skipped
-            print(f"{'FAILED' if bad else 'ok':6} {name} {good} passed, {seconds:.1f} s")
-            if bad or args.verbose:
-                print(output)
-            sys.stdout.flush()
+    heed_signals()
+    try:
+        passed, failed, skips = run_classes(args)
+    except Asked as asked:
+        print(f"ended by {asked}")
+        return STATUS + asked.kind
     return testrunner.conclude("functional", time.monotonic() - begin, passed, failed, skips)
 
 

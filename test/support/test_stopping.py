@@ -97,6 +97,64 @@ class Tests(Script):
         self.check_end(self.begin(), 2, lambda pid: os.killpg(pid, signal.SIGINT))
 
 
+class Nightly(Script):
+    # ninja ends by itself on Ctrl-C, with a status of its own.
+    NINJA = """#!/bin/sh
+trap 'exit 2' INT
+echo $$ >> "$STARTED"
+while :; do sleep 0.1; done
+"""
+
+    def test_ctrl_c(self):
+        """The next step does not begin."""
+        script = self.copy("test/nightly.sh")
+        self.program(self.dir / "bin/cmake", self.NINJA)
+        process = subprocess.Popen([script, "clang", "tidy"], env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        self.check_end(process, 1, lambda pid: os.killpg(pid, signal.SIGINT))
+        self.assertEqual((process.returncode, len(self.pids())), (130, 1))
+
+
+class Functional(Script):
+    # Each class starts a process that would run on, in a session of its own as a daemon does.
+    TESTS = """
+import os, subprocess, unittest
+
+class A(unittest.TestCase):
+    def test(self):
+        with open(os.environ["STARTED"], "a") as file:
+            other = subprocess.Popen(["sleep", "600"], start_new_session=True)
+            file.write(f"{os.getpid()} {other.pid}\\n")
+        other.wait()
+
+class B(A):
+    pass
+
+class C(A):
+    pass
+"""
+
+    def begin(self):
+        script = self.copy("test/functional/run.py")
+        for name in ("testrunner.py", "children.py"):
+            self.copy(f"test/support/{name}")
+        self.program(self.tree / "test/functional/test_some.py", self.TESTS)
+        (self.dir / "tmp").mkdir(exist_ok=True)
+        return subprocess.Popen([sys.executable, script, "-j", "1"], stdout=subprocess.DEVNULL,
+                                env={**self.env, "TMPDIR": str(self.dir / "tmp")},
+                                start_new_session=True)
+
+    def test_asked_to_end(self):
+        """By Ctrl-C or alone: no class begins any more, and no process and no file is left."""
+        for ask in (lambda pid: os.killpg(pid, signal.SIGINT),
+                    lambda pid: os.kill(pid, signal.SIGTERM)):
+            self.started.unlink(missing_ok=True)
+            self.check_end(self.begin(), 2, ask)
+            self.assertEqual(len(self.pids()), 2)
+            self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+
 class QuickStart(Script):
     def begin(self, *options, **more):
         script = self.copy("contrib/quickstart.sh")
