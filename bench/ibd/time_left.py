@@ -38,7 +38,7 @@ class Bench:
                    f"-bind=127.0.0.1:{port}", "-printtoconsole=0", "-ibdboosterundo=0"]
         self.server = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
-        while not measure.rpc(self.folder, rpc, "getmempoolinfo"):
+        while not (measure.rpc(self.folder, rpc, "getmempoolinfo") or {}).get("loaded"):
             time.sleep(EVERY_SECONDS)
         return f"-connect=127.0.0.1:{port}"
 

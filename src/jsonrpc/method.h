@@ -112,7 +112,7 @@ T ParseInt(const UniValue& value)
 /** The state of a starting node; a call is answered from its phase on. */
 enum class RpcPhase {
     kStart,   //!< no call is answered
-    kNetwork, //!< headers and peers, while the booster fetches blocks; no coins, no tip
+    kNetwork, //!< all that needs neither coins nor a tip, while index or chainstate are built
     kChain,   //!< everything
 };
 

@@ -14,10 +14,22 @@ void RpcTable::Add(RpcMethod method)
     CHECK(is_new);
 }
 
+void RpcTable::AnswerEarly(std::initializer_list<const char*> names)
+{
+    for (const char* name : names) m_methods.at(name).since = RpcPhase::kNetwork;
+}
+
 const RpcMethod* RpcTable::Find(const std::string& name) const
 {
     const auto it = m_methods.find(name);
     return it == m_methods.end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> RpcTable::Names() const
+{
+    std::vector<std::string> names;
+    for (const auto& entry : m_methods) names.push_back(entry.first);
+    return names;
 }
 
 void RpcTable::SetWarmup(const std::string& status)

@@ -18,7 +18,12 @@ public:
     explicit RpcTable(Env& env) : m_env(env) {}
 
     void Add(RpcMethod method);
+    /** These calls need neither coins nor a tip, and change nothing of the chain: they are answered
+     *  as soon as the index is open. */
+    void AnswerEarly(std::initializer_list<const char*> names);
     const RpcMethod* Find(const std::string& name) const;
+    /** Of all calls, hidden ones too. */
+    std::vector<std::string> Names() const;
 
     /** During start-up, calls of later phases are answered with -28 and this text. */
     void SetWarmup(const std::string& status);

@@ -194,6 +194,7 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
                "2 '[\"03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd\",\"03dbc6"
                "764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626\"]'",
                [&context](const RpcCall& call) { return CreateMultisig(context, call); }});
+    table.AnswerEarly({"validateaddress", "createmultisig"});
 }
 
 } // namespace ibd

@@ -75,6 +75,12 @@ AddressPrefixes ChainContext::Prefixes() const
     return {params.pubkey_address_prefix, params.script_address_prefix, params.bech32_hrp};
 }
 
+const HeaderNode& TipOrGenesis(const ChainManager& chain)
+{
+    if (const HeaderNode* const tip = chain.Tip()) return *tip;
+    return *chain.Read().Tree().Genesis();
+}
+
 const HeaderNode& FindBlock(const ChainReader& chain, const BlockHash& hash)
 {
     const HeaderNode* node = chain.Find(hash);

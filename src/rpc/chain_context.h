@@ -84,6 +84,9 @@ struct ChainContext {
     std::string UndoNote() const;
 };
 
+/** Without a chainstate only genesis is validated. */
+const HeaderNode& TipOrGenesis(const ChainManager& chain);
+
 /** A block and the coins that it spent. */
 struct BlockData {
     Bytes raw;

@@ -13,13 +13,6 @@ namespace {
 
 std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
-/** While the booster works only genesis is validated. */
-const HeaderNode& TipOrGenesis(const ChainManager& chain)
-{
-    if (const HeaderNode* const tip = chain.Tip()) return *tip;
-    return *chain.Read().Tree().Genesis();
-}
-
 const HeaderNode& TipOrGenesis(const ChainContext& context)
 {
     return TipOrGenesis(context.Headers());

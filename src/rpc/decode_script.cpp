@@ -119,6 +119,7 @@ void AddDecodeScriptMethod(RpcTable& table, ChainContext& context)
          "                            (json object) Its form as a witness program\n}",
          "\"hexstring\"",
          [&context](const RpcCall& call) { return DecodeScript(context, call); }});
+    table.AnswerEarly({"decodescript"});
 }
 
 } // namespace ibd

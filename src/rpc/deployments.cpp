@@ -105,9 +105,9 @@ UniValue DeploymentsJson(const HeaderNode& block, const ConsensusParams& params)
 
 UniValue DeploymentInfo(const ChainContext& context, const RpcCall& call)
 {
-    ChainManager& chain = context.Chain();
+    const ChainManager& chain = context.Headers();
     const HeaderNode& block =
-        call.Has(0) ? FindBlock(chain.Read(), call.Hash(0, "blockhash")) : *chain.Tip();
+        call.Has(0) ? FindBlock(chain.Read(), call.Hash(0, "blockhash")) : TipOrGenesis(chain);
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("hash", block.hash.ToHex());
@@ -157,6 +157,7 @@ void AddDeploymentMethods(RpcTable& table, ChainContext& context)
                kResult,
                "",
                [&context](const RpcCall& call) { return DeploymentInfo(context, call); }});
+    table.AnswerEarly({"getdeploymentinfo"});
 }
 
 } // namespace ibd

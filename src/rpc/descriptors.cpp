@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kDefaultScanEnd = 1000;
 constexpr int64_t kMaxRange = 1'000'000;
 
-const ChainParams& ParamsOf(const ChainContext& context) { return context.Chain().Params(); }
+const ChainParams& ParamsOf(const ChainContext& context) { return context.Headers().Params(); }
 
 UniValue DescriptorInfo(const ChainContext& context, const RpcCall& call)
 {
@@ -212,6 +212,7 @@ void AddDescriptorMethods(RpcTable& table, ChainContext& context)
 {
     table.Add(GetDescriptorInfo(context));
     table.Add(DeriveAddressesMethod(context));
+    table.AnswerEarly({"getdescriptorinfo", "deriveaddresses"});
 }
 
 } // namespace ibd

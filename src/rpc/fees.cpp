@@ -145,6 +145,7 @@ void AddFeeMethods(RpcTable& table, PoolContext& context)
                "    \"errors\": [ \"str\" ]\n  }\n}",
                "6 0.9",
                [&context](const RpcCall& call) { return RawFee(call, context); }});
+    table.AnswerEarly({"estimatesmartfee", "estimaterawfee"});
 }
 
 } // namespace ibd

@@ -12,6 +12,7 @@ void AddIndexMethods(RpcTable& table)
                "{ }    (json object) For each \"synced\" and \"best_block_height\"",
                "\ntxindex",
                [](const RpcCall&) { return UniValue(UniValue::VOBJ); }});
+    table.AnswerEarly({"getindexinfo"});
 }
 
 } // namespace ibd

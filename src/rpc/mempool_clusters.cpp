@@ -131,6 +131,7 @@ void AddMempoolClusterMethods(RpcTable& table, PoolContext& context)
                "[ { \"weight\": n, \"fee\": n }, ... ]    (json array) After each chunk, from 0",
                "",
                [&context](const RpcCall&) { return Diagram(context.pool); }});
+    table.AnswerEarly({"getmempoolcluster", "getmempoolfeeratediagram"});
 }
 
 void AddPrioritiseMethods(RpcTable& table, PoolContext& context)
@@ -153,6 +154,7 @@ void AddPrioritiseMethods(RpcTable& table, PoolContext& context)
                "    \"modified_fee\": n     (numeric) Satoshi; only in the pool\n  }, ...\n}",
                "",
                [&context](const RpcCall&) { return Prioritised(context.pool); }});
+    table.AnswerEarly({"getprioritisedtransactions"});
 }
 
 } // namespace ibd

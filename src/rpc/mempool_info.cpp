@@ -215,6 +215,8 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                    if (context.chain.drain_events) context.chain.drain_events();
                    return {};
                }});
+    table.AnswerEarly({"getmempoolinfo", "getrawmempool", "getmempoolentry", "getmempoolancestors",
+                       "getmempooldescendants"});
 }
 
 } // namespace ibd

@@ -30,7 +30,7 @@ Hash32 MessageHash(std::string_view message)
 
 UniValue Sign(const ChainContext& context, const RpcCall& call)
 {
-    const uint8_t prefix = context.Chain().Params().secret_key_prefix;
+    const uint8_t prefix = context.Headers().Params().secret_key_prefix;
     const auto key = DecodeSecretKey(call.String(0), prefix);
     if (!key) throw RpcError{RpcCode::kInvalidAddressOrKey, "Invalid private key"};
     return ToBase64(SignRecoverable(key->bytes, MessageHash(call.String(1)), key->compressed));
@@ -78,6 +78,7 @@ void AddMessageMethods(RpcTable& table, ChainContext& context)
                "\"signature\"    (string) In base 64",
                "\"privkey\" \"my message\"",
                [&context](const RpcCall& call) { return Sign(context, call); }});
+    table.AnswerEarly({"verifymessage", "signmessagewithprivkey"});
 }
 
 } // namespace ibd

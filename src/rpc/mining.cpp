@@ -51,8 +51,8 @@ size_t PoolSize(const TxPool& pool)
 
 UniValue MiningInfo(const MiningContext& context)
 {
-    const ChainManager& chain = context.chain.Chain();
-    const HeaderNode& tip = *chain.Tip();
+    const ChainManager& chain = context.chain.Headers();
+    const HeaderNode& tip = TipOrGenesis(chain);
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("blocks", Num(tip.height));
@@ -82,8 +82,8 @@ UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
         throw RpcError{RpcCode::kInvalidParameter,
                        "Invalid nblocks. Must be a positive number or -1."};
     }
-    ChainManager& chain = context.Chain();
-    const HeaderNode& tip = *chain.Tip();
+    const ChainManager& chain = context.Headers();
+    const HeaderNode& tip = TipOrGenesis(chain);
     if (height < -1 || height > tip.height) {
         throw RpcError{RpcCode::kInvalidParameter, "Block does not exist at specified height"};
     }
@@ -138,6 +138,7 @@ void AddMiningMethods(RpcTable& table, MiningContext& context)
 {
     table.Add(GetMiningInfo(context));
     table.Add(GetNetworkHashPs(context.chain));
+    table.AnswerEarly({"getmininginfo", "getnetworkhashps"});
 }
 
 } // namespace ibd

@@ -247,6 +247,8 @@ void AddPsbtMethods(RpcTable& table, ChainContext& context)
                [&context](const RpcCall& call) { return JoinPsbts(context, call); }});
     table.Add(FinalizeMethod());
     table.Add(AnalyzeMethod());
+    table.AnswerEarly({"createpsbt", "converttopsbt", "decodepsbt", "combinepsbt", "joinpsbts",
+                       "finalizepsbt", "analyzepsbt"});
 }
 
 } // namespace ibd

@@ -273,6 +273,7 @@ void AddRawTransactionMethods(RpcTable& table, PoolContext& context)
                "'[\"myhex1\", \"myhex2\"]'",
                [&context](const RpcCall& call) { return Combine(context, call); }});
     table.Add(SignMethod(context));
+    table.AnswerEarly({"createrawtransaction"});
 }
 
 } // namespace ibd

@@ -73,7 +73,7 @@ UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const R
 {
     const Txid txid = call.Hash(0, "parameter 1");
     const int verbosity = call.Verbosity(1, 0);
-    ChainManager& manager = context.Chain();
+    const ChainManager& manager = context.Headers();
     const GenesisBlock& genesis = manager.Params().genesis;
     if (txid == genesis.header.merkle_root) {
         throw RpcError{RpcCode::kInvalidAddressOrKey,
@@ -145,6 +145,7 @@ void AddTransactionMethods(RpcTable& table, ChainContext& context, const TxPool&
 {
     table.Add(GetRawTransaction(context, pool));
     table.Add(DecodeRawTransaction(context));
+    table.AnswerEarly({"decoderawtransaction", "getrawtransaction"});
 }
 
 } // namespace ibd

@@ -64,7 +64,8 @@ const HeaderNode& BlockOf(ChainManager& manager, const std::set<Txid>& wanted, c
 UniValue TxOutProof(const ChainContext& context, const RpcCall& call)
 {
     const std::set<Txid> wanted = WantedOf(call.At(0));
-    ChainManager& manager = context.Chain();
+    // Without the block the coins say where the transactions are.
+    ChainManager& manager = call.Has(1) ? context.Headers() : context.Chain();
     const HeaderNode& node = BlockOf(manager, wanted, call);
     const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), UndoUse::kNone);
     std::vector<Uint256> txids;
@@ -100,7 +101,7 @@ UniValue ProvenBy(const ChainContext& context, const RpcCall& call)
     UniValue out(UniValue::VARR);
     const ProvenTxs proven = ReadMerkleProof(message.proof).value_or(ProvenTxs{});
     if (proven.root != message.header.merkle_root) return out;
-    const ChainReader chain = context.Chain().Read();
+    const ChainReader chain = context.Headers().Read();
     const HeaderNode* const node = chain.Find(message.header.Hash());
     if (node == nullptr || !chain.Active().Contains(node) || node->tx_count == 0) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found in chain"};
@@ -147,6 +148,7 @@ void AddTxProofMethods(RpcTable& table, ChainContext& context)
 {
     table.Add(GetTxOutProof(context));
     table.Add(VerifyTxOutProof(context));
+    table.AnswerEarly({"gettxoutproof", "verifytxoutproof"});
 }
 
 } // namespace ibd

@@ -31,6 +31,7 @@ import interop_env
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
 RPC_IN_WARMUP = -28
+NEEDS_COINS = ("gettxout", "00" * 32, 0)  # a call that waits for the chainstate
 BURNT = "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"  # where mined coins may go
 NO_UNDO = "-ibdboosterundo=0"  # for what looks at the booster alone
 TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it
@@ -155,12 +156,13 @@ class Node:
         self._errors.seek(0)
         return self._errors.read()
 
-    def wait_for_rpc(self, method="getmempoolinfo"):
+    def wait_for_rpc(self, *call):
+        """Until a call is answered; without one, until those that need coins are."""
         def answers():
             if not self.running:
                 raise StartError(f"status {self.process.returncode}: {self.errors}")
             try:
-                self.rpc(method)
+                self.rpc(*(call or NEEDS_COINS))
             except (OSError, http.client.HTTPException):
                 return False
             except ValueError:  # refused without a word: the cookie was that of a node before

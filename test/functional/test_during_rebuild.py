@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 
-from framework import (FunctionalTest, RPC_IN_WARMUP, RpcError, free_port, hints_tool,
+from framework import (NEEDS_COINS, FunctionalTest, RPC_IN_WARMUP, RpcError, free_port, hints_tool,
                        wait_until)
 from generated import medium_chain
 from message_relay import MessageRelay
@@ -20,11 +20,12 @@ EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("ge
          ("getchaintips",), ("getchainstates",), ("getchaintxstats",), ("getdifficulty",),
          ("getmemoryinfo",), ("logging",), ("help",), ("uptime",), ("getrpcinfo",),
          ("getboosterinfo",), ("listbanned",), ("getaddednodeinfo",), ("getnodeaddresses",),
-         ("addnode", "127.0.0.1:1", "onetry")]
+         ("addnode", "127.0.0.1:1", "onetry"), ("getmempoolinfo",), ("getrawmempool",),
+         ("getmininginfo",), ("getnetworkhashps",), ("getdeploymentinfo",), ("getindexinfo",),
+         ("estimatesmartfee", 6), ("validateaddress", "x"), ("decodescript", "51")]
 # What the node says while the index is open and there is no chainstate yet.
 WORK = ("Reindexing blocks on disk", "Building the chainstate", "Converting hints")
 FIGURE = r"… \(step (\d) of (\d), (\d+) %(?:, [\dhmins ]+ left)?\)"
-NEEDS_COINS = ("gettxout", "00" * 32, 0)
 
 
 class DuringRebuild(FunctionalTest):
@@ -196,7 +197,10 @@ class DuringRebuild(FunctionalTest):
                      ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"],
                      ["-reindex", "-ibdbooster"],
                      ["-reindex", f"-ibdboosterfile={self.made.container}"],
-                     ["-reindex", "-ibdbooster=0"]):
+                     ["-reindex", "-ibdbooster=0"],
+                     ["-reindex-chainstate", "-ibdboosterfullvalidation"],
+                     ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}",
+                      "-ibdboosterundo=now"]):
             with self.subTest(mode=mode):
                 # A fast machine may be through before it is asked; then it is asked again.
                 while not self.rebuild("-ibdboosterthreads=1", *mode):
