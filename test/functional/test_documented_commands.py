@@ -28,6 +28,9 @@ LEFT_OUT = {
     "test/run.sh": "runs this test",
     "test/sanitize.sh": "builds and runs the engine's tests with sanitizers",
 }
+# Parts of commands in the text: what is missing stands beside them.
+FRAGMENTS = {"bitcoin-hints convert", "bitcoin-hints generate",
+             "bitcoin-hints convert --from=swifthints --blocks=DIR"}
 HELP_OPTIONS = {"bitcoind": ["-help", "-help-debug"]}
 SECONDS = 600
 
@@ -152,6 +155,8 @@ class Documented(FunctionalTest):
             self.wait_for_tip()
         done = self.shell(self.here(line))
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
+        if line == "bitcoin-cli stop":
+            wait_until(lambda: not self.pid_file.exists(), "the node's end")
 
     def run_all(self, path, least):
         count = 0
@@ -171,6 +176,22 @@ class Documented(FunctionalTest):
                     if line.startswith("***")]
         there = shown.replace(" N ", f" {self.chain.terminal_height} ") in self.synced.log_text
         self.assertTrue(there, shown)
+
+    def test_of_the_text(self):
+        """Those of the programs; test_options_of_those_in_the_text looks at the others."""
+        lines = {line for path in documents() for line in shown_elsewhere(path)
+                 if line.split()[0] in ("bitcoind", "bitcoin-cli", "bitcoin-hints")}
+        self.assertEqual(FRAGMENTS - lines, set())
+        given, made = self.data / "given.hints", self.data / "made.hints"
+        stands_for = {"<call>": "getblock", " FILE HEIGHT": f" {made} {self.chain.terminal_height}",
+                      " mainnet.hints ": f" {given} "}
+        for line in sorted(lines - FRAGMENTS):
+            for there, here in stands_for.items():
+                line = line.replace(there, here)
+            with self.subTest(line):
+                self.run_one(line)
+        self.stop()
+        self.assertGreater(len(lines - FRAGMENTS), 7)
 
     def test_of_the_manual_of_bitcoin_hints(self):
         self.run_all(ROOT / "doc" / "bitcoin-hints.md", 3)
