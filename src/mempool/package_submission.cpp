@@ -9,7 +9,10 @@ namespace {
 
 using Kind = RuleViolation::Kind;
 
-RuleViolation TransactionFailed() { return Violation(Kind::kMempoolPolicy, "transaction failed"); }
+RuleViolation TransactionFailed()
+{
+    return Violation(Kind::kMempoolPolicy, PackageFault().as_whole);
+}
 
 /** Whether it may pass together with others. */
 bool MayPassTogether(const RuleViolation& violation)
@@ -144,7 +147,7 @@ private:
         if (!joint.fault.violation) {
             AcceptJoint(joint);
         } else if (joint.fault.tx) {
-            m_out.violation = TransactionFailed();
+            m_out.violation = Violation(Kind::kMempoolPolicy, joint.fault.as_whole);
             m_out.txs[*joint.fault.tx].violation = joint.fault.violation;
         } else {
             m_out.violation = joint.fault.violation;

@@ -362,7 +362,7 @@ Result<PackageFault> TxAcceptance::CheckPackage(Package package, const CoinsAtTi
     if (auto bad = request.CheckClusters(/*replaces=*/false)) return PackageFault{bad};
     if (auto bad = CheckPackageImproves(out, change)) return PackageFault{bad};
     if (auto dust = request.CheckDust(package)) {
-        return PackageFault{std::move(dust->violation), dust->tx};
+        return PackageFault{std::move(dust->violation), dust->tx, "unspent-dust"};
     }
     return PackageFault{};
 }

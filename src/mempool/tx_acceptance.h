@@ -52,6 +52,8 @@ struct CheckedTx {
 struct PackageFault {
     RuleResult violation;
     std::optional<Wtxid> tx = {}; //!< nothing: of the package as a whole
+    /** What is said of the package if one of its transactions is at fault. */
+    const char* as_whole = "transaction failed";
 };
 
 class TxAcceptance {
