@@ -1,0 +1,110 @@
+// OrphanPool: transactions whose parents are unknown, until the parents come. Owned by TxRelay, one
+// thread.
+//
+// An orphan is kept as long as one of its announcers has it in its share. Bounds: kWeightOfPeer of
+// weight for each peer that announced an orphan, and kMaxLatency over all announcements, of which
+// each peer has an equal part. When a total is exceeded, the peer that exceeds its part most loses
+// its oldest announcement, first of orphans that wait for parents. So no peer can push out an
+// orphan of a peer that keeps within its part. Rules and log lines are Bitcoin Core's.
+#pragma once
+
+#include "net/peer/peer_pool.h"
+#include "primitives/tx_view.h"
+#include "util/log.h"
+
+#include <functional>
+#include <map>
+#include <set>
+
+namespace ibd {
+
+class OrphanPool {
+public:
+    static constexpr int64_t kWeightOfPeer = 404'000;
+    /** Of the latency score: 1 for an announcement, and 1 for each 10 inputs of an orphan, the work
+     *  of a block or a disconnection. */
+    static constexpr int64_t kMaxLatency = 3'000;
+    static constexpr int64_t kMaxOrphanWeight = 400'000;
+
+    /** `random`: a number below its argument. */
+    OrphanPool(Logger& log, std::function<uint64_t(uint64_t)> random)
+        : m_log(log), m_random(std::move(random))
+    {
+    }
+
+    /** The peer announces this orphan. */
+    void Add(const TransactionRef& tx, PeerId peer);
+    /** Null: it is not here. */
+    TransactionRef Find(const Wtxid& id) const;
+    bool Has(const Wtxid& id) const { return m_orphans.contains(id); }
+    bool IsOf(const Wtxid& id, PeerId peer) const;
+
+    /** A parent came: its orphans are to be tried again, each in the turn of one announcer. */
+    void ParentCame(const TxView& parent);
+    bool HasReady(PeerId peer) const;
+    /** An orphan to be tried again, once; null: none. */
+    TransactionRef TakeReady(PeerId peer);
+    /** Orphans of the peer that spend this transaction: those to be tried again first, otherwise
+     *  the newest. */
+    std::vector<TransactionRef> ChildrenFrom(const Txid& parent, PeerId peer) const;
+
+    /** False: it is not here. */
+    bool Erase(const Wtxid& id);
+    void Disconnected(PeerId peer);
+    /** Erases the orphans that spend one of these outputs: a block has done so. */
+    void EraseSpenders(std::span<const OutPoint> spent);
+
+    struct Orphan {
+        TransactionRef tx;
+        std::set<PeerId> peers;
+    };
+    std::vector<Orphan> All() const; //!< by wtxid
+
+    // Totals; each orphan counts once.
+    size_t Count() const { return m_orphans.size(); }
+    int64_t Weight() const { return m_weight; }
+    int64_t Latency() const;
+    int64_t WeightOf(PeerId peer) const;
+
+private:
+    struct Kept {
+        TransactionRef tx;
+        std::map<PeerId, uint64_t> peers; //!< to the sequence of its announcement
+        std::optional<PeerId> ready;      //!< in whose turn it will be tried again
+    };
+    using Orphans = std::map<Wtxid, Kept>;
+    struct Share {
+        int64_t weight = 0;
+        int64_t latency = 0;
+        std::map<uint64_t, Wtxid> waiting; //!< by sequence
+        std::map<uint64_t, Wtxid> ready;
+
+        size_t Count() const { return waiting.size() + ready.size(); }
+    };
+    /** A part of what is allowed: used by allowed. */
+    struct Excess {
+        int64_t used = 0;
+        int64_t allowed = 1;
+        std::partial_ordering operator<=>(const Excess& other) const;
+        bool operator==(const Excess& other) const = default;
+    };
+
+    void Announce(Orphans::iterator orphan, PeerId peer);
+    void Remove(Orphans::iterator orphan, PeerId peer);
+    void EraseAll(Orphans::iterator orphan);
+    bool IsTooLarge() const;
+    void Trim();
+    PeerId Worst(int64_t allowed_latency) const;
+
+    Logger& m_log;
+    const std::function<uint64_t(uint64_t)> m_random;
+    Orphans m_orphans;
+    std::map<PeerId, Share> m_shares; //!< of peers with orphans
+    std::map<OutPoint, std::set<Wtxid>> m_spenders;
+    int64_t m_weight = 0;
+    int64_t m_input_latency = 0; //!< of each orphan once
+    size_t m_announcements = 0;
+    uint64_t m_next_sequence = 0;
+};
+
+} // namespace ibd

@@ -1,0 +1,97 @@
+// TxRequests: the transactions that peers have announced, and which peer is asked for each, and
+// when. Owned by TxRelay, one thread.
+//
+// An announcement is a peer and a hash. It becomes ready at its time, is requested at most once,
+// and is done when the peer has answered or its time is over; once all announcements of a hash are
+// done they are forgotten. For a hash that is requested from no peer one ready announcement is
+// chosen: of the preferred peers if there are any, and among these by a keyed hash, which no peer
+// can foresee. So a peer that does not answer delays a transaction, by one time-out, and cannot
+// withhold it.
+//
+// Memory: some 300 bytes for each announcement; the caller bounds their number for each peer
+// (TxFetcher). An operation costs a logarithm of all announcements, and the peers of its hash.
+#pragma once
+
+#include "net/peer/peer_pool.h"
+
+#include <map>
+#include <set>
+
+namespace ibd {
+
+class TxRequests {
+public:
+    /** `key`: random. */
+    explicit TxRequests(SipKey key) : m_key(key) {}
+
+    /** Does nothing if the peer has announced the hash before. `not_before`: microseconds. */
+    void Announced(PeerId peer, const TxKey& key, bool preferred, int64_t not_before);
+
+    struct Expired {
+        PeerId peer = -1;
+        TxKey key;
+    };
+    /** What may be requested from the peer now, in the order of its announcements. Adds the
+     * requests of all peers that ran out of time since the last call. */
+    std::vector<TxKey> Requestable(PeerId peer, int64_t now, std::vector<Expired>& expired);
+    /** It is requested from that peer, for which it is requestable, until `expiry`. */
+    void Requested(PeerId peer, const Uint256& hash, int64_t expiry);
+    /** The peer has sent it, or does not have it. */
+    void Answered(PeerId peer, const Uint256& hash);
+    /** It is no longer wanted. */
+    void Forget(const Uint256& hash);
+    void Disconnected(PeerId peer);
+
+    /** Announcements of a peer. */
+    size_t CountOf(PeerId peer) const;
+    /** Requests to a peer. */
+    size_t InFlight(PeerId peer) const;
+    size_t Size() const { return m_size; }
+    /** Adds the peers that may still send it. */
+    void AddCandidates(const Uint256& hash, std::vector<PeerId>& peers) const;
+
+private:
+    enum class State {
+        kDelayed, //!< its time has not come
+        kReady,
+        kChosen, //!< the one ready announcement of its hash to be requested
+        kRequested,
+        kDone,
+    };
+    struct Announcement {
+        PeerId peer = -1;
+        bool is_wtxid = false;
+        bool preferred = false;
+        State state = State::kDelayed;
+        int64_t time = 0; //!< kDelayed: of the earliest request; kRequested: of the time-out
+        uint64_t sequence = 0;
+    };
+    using Announcements = std::vector<Announcement>; //!< of one hash; one for each peer at most
+    struct PeerState {
+        std::set<Uint256> hashes;
+        size_t in_flight = 0;
+        std::set<std::pair<uint64_t, Uint256>> chosen; //!< by sequence
+    };
+    struct Timer {
+        int64_t time = 0;
+        PeerId peer = -1;
+        Uint256 hash;
+        auto operator<=>(const Timer&) const = default;
+    };
+
+    static Announcement* FindIn(Announcements& all, PeerId peer);
+    void Advance(int64_t now, std::vector<Expired>& expired);
+    void SetState(const Uint256& hash, Announcement& announcement, State state, int64_t time = 0);
+    bool IsBetter(const Uint256& hash, const Announcement& a, const Announcement& b) const;
+    void Settle(const Uint256& hash);
+    void Erase(const Uint256& hash, Announcement& announcement);
+
+    const SipKey m_key;
+    std::map<Uint256, Announcements> m_all;
+    std::map<PeerId, PeerState> m_peers; //!< those with announcements
+    std::set<Timer> m_timers;            //!< of delayed and requested ones
+    uint64_t m_next_sequence = 0;
+    size_t m_size = 0;
+};
+
+} // namespace ibd
