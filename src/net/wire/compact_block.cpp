@@ -25,15 +25,21 @@ uint64_t ShortId(SipKey key, const Wtxid& id) { return SipHash32(key, id.Array()
 
 CompactBlockMessage MakeCompactBlock(const BlockView& block, uint64_t nonce)
 {
-    CHECK(!block.Txs().empty());
+    std::vector<Wtxid> ids;
+    ComputeWitnessHashes(block, ids);
+    return MakeCompactBlock(block, ids, nonce);
+}
+
+CompactBlockMessage MakeCompactBlock(const BlockView& block, std::span<const Wtxid> witness_ids,
+                                     uint64_t nonce)
+{
+    CHECK(!block.Txs().empty() && witness_ids.size() == block.Txs().size());
     CompactBlockMessage out;
     out.header = block.Header();
     out.nonce = nonce;
     out.prefilled.push_back({0, Transaction::Parse(block.Txs()[0].raw).Value()});
-    std::vector<Wtxid> ids;
-    ComputeWitnessHashes(block, ids);
     const SipKey key = ShortIdKey(out.header, nonce);
-    for (size_t i = 1; i < ids.size(); ++i) out.short_ids.push_back(ShortId(key, ids[i]));
+    for (const Wtxid& id : witness_ids.subspan(1)) out.short_ids.push_back(ShortId(key, id));
     return out;
 }
 
@@ -51,7 +57,8 @@ std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uin
 }
 
 PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
-                                         const TransactionSource* pool)
+                                         const TransactionSource* pool,
+                                         std::span<const TransactionRef> extra)
 {
     CHECK(m_txs.empty() && !m_spent);
     const size_t count = message.short_ids.size() + message.prefilled.size();
@@ -65,7 +72,14 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
     if (std::adjacent_find(wanted.begin(), wanted.end(), same) != wanted.end()) {
         return Status::kFailed;
     }
-    if (pool) TakeFrom(*pool, ShortIdKey(message.header, message.nonce), wanted);
+    const SipKey key = ShortIdKey(message.header, message.nonce);
+    const auto offer = [&](const TransactionRef& tx) { return Offer(tx, key, wanted); };
+    if (pool) pool->ForEachTransaction(offer);
+    const size_t from_pool = m_found;
+    for (const TransactionRef& tx : extra) {
+        if (!offer(tx)) break;
+    }
+    m_from_extra = m_found - std::min(m_found, from_pool);
     return Status::kOk;
 }
 
@@ -98,25 +112,25 @@ PartialBlock::ListWanted(const CompactBlockMessage& message) const
     return out;
 }
 
-/** If two have the same short id, takes neither: a request is cheaper than a wrong guess. */
-void PartialBlock::TakeFrom(const TransactionSource& pool, SipKey key, std::vector<Wanted>& wanted)
+/** Takes a transaction that has a wanted short id; if two have it, neither: a request is cheaper
+ *  than a wrong guess. False: no more are wanted. */
+bool PartialBlock::Offer(const TransactionRef& tx, SipKey key, std::vector<Wanted>& wanted)
 {
-    pool.ForEachTransaction([&](const TransactionRef& tx) {
-        const uint64_t id = ShortId(key, tx->WitnessId());
-        const auto found = std::lower_bound(
-            wanted.begin(), wanted.end(), id,
-            [](const Wanted& entry, uint64_t value) { return entry.id < value; });
-        if (found == wanted.end() || found->id != id) return true;
+    const uint64_t id = ShortId(key, tx->WitnessId());
+    const auto found =
+        std::lower_bound(wanted.begin(), wanted.end(), id,
+                         [](const Wanted& entry, uint64_t value) { return entry.id < value; });
+    if (found != wanted.end() && found->id == id) {
         TransactionRef& place = m_txs[found->index];
         if (!std::exchange(found->seen, true)) {
             place = tx;
-            ++m_from_pool;
+            ++m_found;
         } else if (place && place->WitnessId() != tx->WitnessId()) {
             place.reset();
-            --m_from_pool;
+            --m_found;
         }
-        return m_from_pool < wanted.size();
-    });
+    }
+    return m_found < wanted.size();
 }
 
 std::vector<uint16_t> PartialBlock::Missing() const

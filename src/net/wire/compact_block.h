@@ -24,6 +24,9 @@ uint64_t ShortId(SipKey key, const Wtxid& id);
 /** The block with its coinbase in full and all others by short id. `nonce`: random; `block` has at
  *  least one transaction. */
 CompactBlockMessage MakeCompactBlock(const BlockView& block, uint64_t nonce);
+/** The same with the witness ids of its transactions. */
+CompactBlockMessage MakeCompactBlock(const BlockView& block, std::span<const Wtxid> witness_ids,
+                                     uint64_t nonce);
 /** The payload of a blocktxn; nothing: an index is out of range. */
 std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uint16_t> indexes);
 
@@ -44,8 +47,9 @@ public:
         kFailed,  //!< short ids probably collide: the whole block is necessary
     };
 
-    /** Call once. `pool` may be null. */
-    Status Start(const CompactBlockMessage& message, const TransactionSource* pool);
+    /** Call once. `pool` may be null; `extra`: transactions outside of it. */
+    Status Start(const CompactBlockMessage& message, const TransactionSource* pool,
+                 std::span<const TransactionRef> extra = {});
     /** Indexes of the missing transactions, ascending. */
     std::vector<uint16_t> Missing() const;
     /** `missing`: the transactions of Missing(), in order. Sets `block` to the serialized block if
@@ -56,7 +60,8 @@ public:
     bool IsSpent() const { return m_spent; }
 
     size_t PrefilledCount() const { return m_prefilled; }
-    size_t PoolCount() const { return m_from_pool; }
+    size_t PoolCount() const { return m_found; } //!< with the extra ones
+    size_t ExtraCount() const { return m_from_extra; }
 
 private:
     struct Wanted {
@@ -67,12 +72,13 @@ private:
 
     bool PlacePrefilled(const CompactBlockMessage& message);
     std::vector<Wanted> ListWanted(const CompactBlockMessage& message) const;
-    void TakeFrom(const TransactionSource& pool, SipKey key, std::vector<Wanted>& wanted);
+    bool Offer(const TransactionRef& tx, SipKey key, std::vector<Wanted>& wanted);
 
     BlockHeader m_header;
     std::vector<TransactionRef> m_txs; //!< null: missing
     size_t m_prefilled = 0;
-    size_t m_from_pool = 0;
+    size_t m_found = 0; //!< by short id
+    size_t m_from_extra = 0;
     bool m_spent = false;
 };
 
