@@ -49,6 +49,7 @@ public:
     AddressControl& Addresses();
     BlockFetching& Blocks();
     HintsFetching& Hints();
+    TxControl& Txs();
 
 private:
     const PeerNetworkOptions m_options;

@@ -40,4 +40,6 @@ BlockFetching& PeerNetwork::Blocks() { return m_impl->GetInterfaces().blocks; }
 
 HintsFetching& PeerNetwork::Hints() { return m_impl->GetInterfaces().hints; }
 
+TxControl& PeerNetwork::Txs() { return m_impl->GetInterfaces().txs; }
+
 } // namespace ibd

@@ -46,8 +46,8 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
       m_resolver(SystemLookUp), m_connections(m_at.env, m_at.log, SettingsOf(m_at, options), *this),
       m_link(m_state, m_access, m_connections), m_capture(CaptureOf(m_at, options)),
       m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, m_link,
-               m_at.now, &m_addresses, nullptr, m_capture ? &*m_capture : nullptr, m_at.warnings,
-               m_at.hints},
+               m_at.now, &m_addresses, m_at.pool, m_capture ? &*m_capture : nullptr, m_at.warnings,
+               m_at.hints, m_at.pool},
               WithLimits(options)),
       m_ways(m_state, m_addresses, m_connections), m_inbound(m_state, m_access, m_peers),
       m_calls(m_state, m_access, m_addresses, m_connections, m_resolver,
@@ -61,6 +61,7 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
                    {m_state, m_peers, m_access},
                    {m_state, m_addresses},
                    {m_state, m_peers, m_automatic},
+                   {m_state, m_peers},
                    {m_state, m_peers}}
 {
 }

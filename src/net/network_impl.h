@@ -25,6 +25,7 @@ public:
         AddressControl addresses;
         BlockFetching blocks;
         HintsFetching hints;
+        TxControl txs;
     };
 
     Impl(PeerNetworkSurroundings surroundings, const PeerNetworkOptions& options);

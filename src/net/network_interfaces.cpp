@@ -255,4 +255,21 @@ void HintsFetching::Punish(const Uint256& id)
     m_state.thread.Run([&] { m_manager.PunishForHints(id); });
 }
 
+// Relay of transactions.
+
+void TxControl::Announce(const TransactionRef& tx)
+{
+    m_state.thread.Run([&] { m_manager.Announce(*tx); });
+}
+
+std::vector<OrphanPool::Orphan> TxControl::Orphans()
+{
+    return m_state.thread.Ask([&] { return m_manager.Orphans(); });
+}
+
+void TxControl::SkipTime(int64_t seconds)
+{
+    m_state.thread.Run([&] { m_manager.SkipTime(seconds * kSecond); });
+}
+
 } // namespace ibd

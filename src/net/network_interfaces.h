@@ -8,6 +8,7 @@
 #include "net/network_options.h"
 #include "net/network_values.h"
 #include "net/peer/headers_told.h"
+#include "net/peer/orphan_pool.h"
 #include "net/peer/peer_info.h"
 
 namespace ibd {
@@ -168,6 +169,22 @@ public:
     void Stop();
     void Next(const std::string& why);
     void Punish(const Uint256& id);
+
+private:
+    NetworkState& m_state;
+    PeerManager& m_manager;
+};
+
+/** Relay of transactions. */
+class TxControl {
+public:
+    TxControl(NetworkState& state, PeerManager& manager) : m_state(state), m_manager(manager) {}
+
+    /** Announces a transaction of the pool to peers. */
+    void Announce(const TransactionRef& tx);
+    std::vector<OrphanPool::Orphan> Orphans();
+    /** For tests: scheduled work acts as if this time had passed. */
+    void SkipTime(int64_t seconds);
 
 private:
     NetworkState& m_state;

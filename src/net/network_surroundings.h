@@ -10,6 +10,7 @@
 namespace ibd {
 
 class HintsProvider;
+class PeerPool;
 
 /** They outlive PeerNetwork. */
 struct PeerNetworkSurroundings {
@@ -24,6 +25,7 @@ struct PeerNetworkSurroundings {
     std::function<void(const std::map<Subnet, BanEntry>&)> save_bans;
     NodeWarnings* warnings = nullptr; //!< may be null
     HintsProvider* hints = nullptr;   //!< hints offered to peers; net-msg; may be null
+    PeerPool* pool = nullptr;         //!< net-msg; null: transactions are not relayed
 };
 
 } // namespace ibd

@@ -82,9 +82,11 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
 // Options about peers that help shows among others.
 
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
-    {"-blocksonly", "",
-     "Tolerate no transactions from peers; this version asks for none (default: 0)", kPlain,
-     kFlag<&PeerNetworkOptions::peers, &PeerOptions::blocks_only>},
+    {"-blockreconstructionextratxn", "=<n>",
+     "Further transactions kept to rebuild compact blocks (default: 100)", kPlain,
+     kClamped<&PeerNetworkOptions::peers, &PeerOptions::extra_txs>.From(0, UINT32_MAX)},
+    {"-blocksonly", "", "Take no transactions from peers without permission relay (default: 0)",
+     kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::blocks_only>},
 };
 
 constexpr OptionRow<PeerNetworkOptions> kDebug[] = {

@@ -68,7 +68,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                               env.MonotonicMicros(),
                               [this] { RequestStop(); },
                               params.is_mockable ? m_options.mock_time : nullptr,
-                              [this](std::chrono::seconds time) { m_scheduler.Forward(time); }},
+                              [this](std::chrono::seconds time) { ForwardJobs(time); }},
       m_chain_context{.env = env,
                       .waiters = m_waiters,
                       .warnings = m_warnings,
@@ -92,6 +92,9 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
     m_pool_context.file = {std::filesystem::absolute(dir.Net() / "mempool.dat"),
                            m_options.persist_pool_v1 ? PoolFileVersion::kPlain
                                                      : PoolFileVersion::kObfuscated};
+    m_pool_context.announce = [this](const TransactionRef& tx) {
+        if (PeerNetwork* const peers = m_net.network) peers->Txs().Announce(tx);
+    };
     m_chain_events.SetFirst(m_pool_feed);
     AddEventConsumers();
     m_chain_events.OnTip([this](const HeaderNode& tip) { TipConnected(tip); });
@@ -274,7 +277,8 @@ void Node::MakeNetwork(uint64_t files)
                          .set_status = [this](const std::string& status) { SetStatus(status); },
                          .warnings = &m_warnings,
                          .fatal = [this](const Error& error) { StopFor(error); },
-                         .hints = m_options.serve_hints ? &m_library : nullptr},
+                         .hints = m_options.serve_hints ? &m_library : nullptr,
+                         .pool = m_pool_for_peers},
         std::move(options));
     m_open_network = m_network.get();
     m_events.AddConsumer(*m_network, {.kinds = EventKinds::Of<TipChanged>()});
@@ -334,6 +338,8 @@ Result<> Node::GoLive()
     m_net.network = m_network->Peers();
     m_chain_context.chain_thread = m_chain_thread.get();
     m_chain_context.chain = m_chain;
+    m_tx_intake.Start([this] { m_network->Wake(); },
+                      [this](const Error& error) { StopFor(error); });
     m_table.EndWarmup();
     return {};
 }
@@ -381,6 +387,13 @@ void Node::LoadPool()
         }
     }
     m_pool_context.loaded = !m_interrupt;
+}
+
+/** For tests: regular jobs are due earlier, also the announcements of users' transactions. */
+void Node::ForwardJobs(std::chrono::seconds time)
+{
+    m_scheduler.Forward(time);
+    if (PeerNetwork* const peers = m_net.network) peers->Txs().SkipTime(time.count());
 }
 
 void Node::SavePool()
@@ -556,6 +569,7 @@ Result<> Node::ShutDown()
     m_booster.Undo().Stop();
     m_net.network = nullptr;
     if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
+    m_tx_intake.Stop();
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     SavePool();

@@ -10,6 +10,7 @@
 #include "node/commands.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
+#include "node/pool_for_peers.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"
@@ -75,6 +76,7 @@ private:
     Result<> LoadBlockFiles();
     void LoadPool();
     void SavePool();
+    void ForwardJobs(std::chrono::seconds time);
     void LoadFeeEstimates();
     void SaveFeeEstimates();
     void StartUndo();
@@ -140,11 +142,14 @@ private:
     TxAcceptance m_acceptance;
     ChainTipCoins m_tip_coins{m_chain_context.chain, m_env};
     TxSubmission m_submission{m_acceptance, m_pool, m_tip_coins};
+    TxIntake m_tx_intake{m_submission, m_pool, m_env};
+    PoolForPeers m_pool_for_peers{m_pool, m_options.policy, m_tx_intake, m_env};
     PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_submission, m_log};
     PoolFeed m_pool_feed;
     BlockAssembler m_assembler;
     MiningContext m_mining;
-    NetContext m_net{m_chain_context};
+    NetContext m_net{m_chain_context, m_options.policy.min_relay_fee,
+                     m_options.policy.incremental_fee};
     std::unique_ptr<RpcServer> m_server;
 };
 

@@ -25,6 +25,7 @@ struct NodeNetworkParts {
     /** Receives failures of the machine; the node stops. */
     std::function<void(const Error&)> fatal;
     HintsProvider* hints = nullptr; //!< hints offered to peers; null: none
+    PeerPool& pool;
 };
 
 class NodeNetwork final : public EventConsumer, public BlockFetcher {

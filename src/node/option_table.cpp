@@ -30,8 +30,6 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-blockfilterindex", "=<type>", "Not supported by this version: an error unless 0", kRefused},
     {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)",
      kPlain, kText<&NodeOptions::block_notify>},
-    {"-blockreconstructionextratxn", "=<n>",
-     "Further transactions kept to rebuild compact blocks; no effect in this version", kNoEffect},
     {"-blocksdir", "=<dir>",
      "Directory for blocks/*.dat; the index of blocks stays in the data directory (default: the "
      "data directory)"},

@@ -30,6 +30,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddSendMethod(table, contexts.pool);
     AddSubmitPackageMethod(table, contexts.pool);
     AddTestAcceptMethod(table, contexts.pool);
+    AddSpenderMethod(table, contexts.pool);
     AddFeeMethods(table, contexts.pool);
 
     AddMiningMethods(table, contexts.mining);
@@ -48,6 +49,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddNodeMethods(table, contexts.net);
     AddBanMethods(table, contexts.net);
     AddPeerAddressMethods(table, contexts.net);
+    AddTxRelayMethods(table, contexts.net);
 }
 
 } // namespace ibd

@@ -23,7 +23,8 @@ struct PoolContext {
     FeeEstimator* fees = nullptr; //!< null: no transactions come from peers
     PoolFile file = {};
     std::atomic<bool> loaded = false; //!< from the file, or that was tried
-    std::atomic<bool> warned = false; //!< the user was warned that transactions are not announced
+    /** Announces a transaction of the pool to peers. May be empty. */
+    std::function<void(const TransactionRef&)> announce = {};
 };
 
 // `context` must outlive the table.
@@ -43,6 +44,8 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context);
 void AddSendMethod(RpcTable& table, PoolContext& context);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
+/** gettxspendingprevout. */
+void AddSpenderMethod(RpcTable& table, PoolContext& context);
 /** estimatesmartfee, estimaterawfee. */
 void AddFeeMethods(RpcTable& table, PoolContext& context);
 

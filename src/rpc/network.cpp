@@ -52,15 +52,15 @@ UniValue NetworkInfo(const NetContext& context)
     out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
     PushServices(out, "localservices", options.peers.services);
-    out.pushKV("localrelay", Bool(false)); // transactions from peers are not accepted yet
+    out.pushKV("localrelay", Bool(!options.peers.blocks_only));
     out.pushKV("timeoffset", Num(info.TimeOffset()));
     out.pushKV("networkactive", Bool(info.IsActive()));
     out.pushKV("connections", Num(counts.in + counts.out));
     out.pushKV("connections_in", Num(counts.in));
     out.pushKV("connections_out", Num(counts.out));
     out.pushKV("networks", Networks(info.Ways()));
-    out.pushKV("relayfee", AmountJson(100));
-    out.pushKV("incrementalfee", AmountJson(100));
+    out.pushKV("relayfee", AmountJson(context.relay_fee));
+    out.pushKV("incrementalfee", AmountJson(context.incremental_fee));
     out.pushKV("localaddresses", LocalAddressList(info));
     out.pushKV("warnings", context.chain.Warnings());
     return out;

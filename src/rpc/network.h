@@ -9,6 +9,9 @@ namespace ibd {
 
 struct NetContext {
     ChainContext& chain;
+    // Satoshi for 1,000 virtual bytes.
+    Amount relay_fee = 100;       //!< -minrelaytxfee
+    Amount incremental_fee = 100; //!< -incrementalrelayfee
     /** Null before the node sets it and after it stopped; callers may be running. */
     std::atomic<PeerNetwork*> network = nullptr;
 
@@ -28,6 +31,9 @@ void AddNodeMethods(RpcTable& table, NetContext& context);
 void AddBanMethods(RpcTable& table, NetContext& context);
 /** getnodeaddresses, getaddrmaninfo, getrawaddrman, addpeeraddress, exportasmap. */
 void AddPeerAddressMethods(RpcTable& table, NetContext& context);
+
+/** getorphantxs. */
+void AddTxRelayMethods(RpcTable& table, NetContext& context);
 
 /** Adds a call that needs only peers and headers, so that it is answered while the booster works.
  */

@@ -29,29 +29,29 @@ void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
     }
 }
 
-bool IsInPool(TxPool& pool, const Txid& id)
+/** The pool's transaction of that id, which may have another witness; null: none. */
+TransactionRef FindInPool(const TxPool& pool, const Txid& id)
 {
     const Lock lock(pool.mutex);
-    if (!pool.Find(id)) return false;
-    pool.SetBroadcast(id, false); // it is announced again
-    return true;
+    const PoolTx* const found = pool.Find(id);
+    return found ? found->tx : nullptr;
 }
 
-/** `most`: highest fee; 0: no limit. */
-void Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
+/** Returns the transaction that is in the pool then. `most`: highest fee; 0: no limit. */
+TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
     RequireUnconfirmed(context.chain, *tx);
-    if (IsInPool(context.pool, tx->Id())) return;
+    if (TransactionRef there = FindInPool(context.pool, tx->Id())) return there;
     const int64_t now = context.chain.env.UnixTime();
     const SubmitVerdict out = OrThrow(context.submission.Submit(
         tx, {.arrival = {.now = now, .time = now, .own = true}, .most_fee = most}));
     RequireTaken(out.verdict);
-    if (!out.too_expensive) return;
+    if (!out.too_expensive) return tx;
     throw RpcError{RpcCode::kVerify,
                    "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
 }
 
-UniValue Send(PoolContext& context, const RpcCall& call)
+UniValue Send(const PoolContext& context, const RpcCall& call)
 {
     const Amount most_burnt = call.Has(2) ? ParseAmount(call.At(2)) : 0;
     const TransactionRef tx = DecodeTx(call.String(0), /*is_witness=*/true);
@@ -62,12 +62,8 @@ UniValue Send(PoolContext& context, const RpcCall& call)
     RefuseBurning(tx->View(), most_burnt);
     const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
     const int64_t vsize = VirtualSize((*tx)->Weight());
-    Accept(context, tx, FeeAt(rate, vsize));
-    if (!context.warned.exchange(true)) {
-        context.log.Warning(
-            "This version announces no transactions to its peers: only this node can "
-            "mine a transaction of sendrawtransaction");
-    }
+    const TransactionRef taken = Accept(context, tx, FeeAt(rate, vsize));
+    if (context.announce) context.announce(taken);
     return tx->Id().ToHex();
 }
 
@@ -89,8 +85,7 @@ void AddSendMethod(RpcTable& table, PoolContext& context)
 {
     table.Add({"rawtransactions",
                "sendrawtransaction",
-               "Puts a transaction into this node's pool, from which blocks are made. This version "
-               "announces it to no peer.",
+               "Puts a transaction into this node's pool, and announces it to peers.",
                {{"hexstring", RpcType::kHex, true, "", "The transaction"},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},

@@ -80,6 +80,21 @@ UniValue ResultJson(Package package, const PackageSubmission& result)
     return out;
 }
 
+/** Announces the transactions that are in the pool, also if they were before. As in Core, not a
+ *  second time if no peer fetches them. */
+void Announce(const PoolContext& context, Package package)
+{
+    if (!context.announce) return;
+    for (const TransactionRef& tx : package) {
+        TransactionRef taken;
+        {
+            const Lock lock(context.pool.mutex);
+            if (const PoolTx* const found = context.pool.Find(tx->Id())) taken = found->tx;
+        }
+        if (taken) context.announce(taken);
+    }
+}
+
 UniValue Submit(const PoolContext& context, const RpcCall& call)
 {
     RequirePackageCount(call.At(0));
@@ -94,8 +109,10 @@ UniValue Submit(const PoolContext& context, const RpcCall& call)
     }
     (void)context.chain.Chain(); // while it is loaded the answer is that
     const int64_t now = context.chain.env.UnixTime();
-    const Arrival arrival{.now = now, .time = now, .own = true, .most_rate = rate};
-    return ResultJson(txs, OrThrow(context.submission.SubmitPackage(txs, arrival)));
+    const Arrival arrival{.now = now, .time = now, .most_rate = rate};
+    const PackageSubmission result = OrThrow(context.submission.SubmitPackage(txs, arrival));
+    Announce(context, txs);
+    return ResultJson(txs, result);
 }
 
 } // namespace
@@ -104,8 +121,8 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context)
 {
     table.Add({"rawtransactions",
                "submitpackage",
-               "Puts a transaction and its parents into this node's pool. A parent may pay too "
-               "little if its child pays for both.",
+               "Puts a transaction and its parents into this node's pool, and announces them to "
+               "peers. A parent may pay too little if its child pays for both.",
                {{"package",
                  RpcType::kArray,
                  true,

@@ -39,7 +39,8 @@ Result<Bytes> ServedChain::ReadBlock(const HeaderNode& node)
 Host::Host(Network& network, const World& world, PeerOptions options, uint64_t seed)
     : m_network(network), m_env(seed), m_log(MakeNullLogger()),
       m_peers({m_env, *m_log, world.params, world.chain, world.headers, world.blocks, *this,
-               [this] { return m_network.Now(); }},
+               [this] { return m_network.Now(); }, nullptr, world.pool, nullptr, nullptr, nullptr,
+               world.pool},
               std::move(options))
 {
 }

@@ -52,6 +52,7 @@ public:
         PeerChain& chain;
         HeaderSink& headers;
         BlockProvider& blocks;
+        PeerPool* pool = nullptr; //!< null: it relays no transactions
     };
     Host(Network& network, const World& world, PeerOptions options, uint64_t seed);
 

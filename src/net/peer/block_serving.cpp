@@ -138,19 +138,20 @@ void BlockServing::HandleGetData(Peer& peer, ByteSpan payload)
     Serve(peer);
 }
 
-/** Answers requests for transactions, of which there are none, and then one more request: reading a
- *  block is work. */
+/** Answers requests for transactions, and then one more request: reading a block is work. */
 void BlockServing::Serve(Peer& peer)
 {
     State& state = m_states[peer];
     if (state.requests.empty() || m_at.link.SendPaused(peer.Id())) return;
     NotFoundMessage missing;
-    while (!state.requests.empty() && state.requests.front().IsTx()) {
-        // A peer that wanted no transactions gets no answer.
-        if (peer.wants_txs) missing.list.items.push_back(state.requests.front());
+    const auto is_paused = [&] { return m_at.link.SendPaused(peer.Id()); };
+    while (!state.requests.empty() && state.requests.front().IsTx() && !is_paused()) {
+        const InventoryItem item = state.requests.front();
         state.requests.pop_front();
+        // A peer that never gets transactions gets no answer.
+        if (peer.may_get_txs && !m_txs.Send(peer, item)) missing.list.items.push_back(item);
     }
-    if (!state.requests.empty() && !AwaitsChain(state)) {
+    if (!state.requests.empty() && !is_paused() && !AwaitsChain(state)) {
         const InventoryItem item = state.requests.front();
         state.requests.pop_front();
         if (item.IsBlock()) ServeBlock(peer, item);
@@ -198,7 +199,7 @@ void BlockServing::ServeBlock(Peer& peer, const InventoryItem& item)
     if (!SendBlock(peer, item, *node)) return m_peers.Close(peer);
     BlockHash& continuation = m_states[peer].continuation;
     if (item.hash != continuation) return;
-    // An inv of the tip makes the peer request the hashes after those that it has.
+    // An inv of the tip makes the peer request the hashes after its own.
     InvMessage more;
     more.list.items = {{kInvBlock, m_at.chain.Tip().hash}};
     m_peers.Send(peer, more);

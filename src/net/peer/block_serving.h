@@ -1,10 +1,11 @@
-// BlockServing: answers to peers' requests for headers, blocks and their transactions. Owned by
-// PeerManager. Memory: kMaxInventory requests for each peer, a bound that the order of reading and
-// serving gives: no further message is read while there are any.
+// BlockServing: answers to peers' requests for headers, blocks and their transactions, and for
+// those of the pool, by a TxAnnouncer. Owned by PeerManager. Memory: kMaxInventory requests for
+// each peer, a bound that the order of reading and serving gives: no further message is read while
+// there are any.
 #pragma once
 
 #include "net/peer/block_announcing.h"
-#include "net/peer/bloom_filters.h"
+#include "net/peer/tx_announcer.h"
 
 namespace ibd {
 
@@ -19,8 +20,9 @@ public:
     static constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60;
 
     BlockServing(PeerSet& peers, KnownChains& chains, CompactForms& forms,
-                 BlockAnnouncing& announcing, BloomFilters& bloom)
-        : m_peers(peers), m_chains(chains), m_forms(forms), m_announcing(announcing), m_bloom(bloom)
+                 BlockAnnouncing& announcing, BloomFilters& bloom, TxAnnouncer& txs)
+        : m_peers(peers), m_chains(chains), m_forms(forms), m_announcing(announcing),
+          m_bloom(bloom), m_txs(txs)
     {
     }
 
@@ -55,6 +57,7 @@ private:
     CompactForms& m_forms;
     BlockAnnouncing& m_announcing;
     BloomFilters& m_bloom;
+    TxAnnouncer& m_txs;
     const PeerStates<State> m_states{m_peers};
 };
 

@@ -5,16 +5,6 @@
 
 namespace ibd {
 
-namespace {
-
-/** Whether transactions are announced to the peer at all. */
-bool MayGetTransactions(const Peer& peer)
-{
-    return !peer.Is(ConnectionKind::kBlockRelay) && !peer.Is(ConnectionKind::kFeeler);
-}
-
-} // namespace
-
 void BloomFilters::Handle(Peer& peer, ReceivedMessage& message)
 {
     const std::string& type = message.type;
@@ -45,7 +35,7 @@ void BloomFilters::Add(Peer& peer, ByteSpan payload)
     const auto message = m_peers.Read<FilterAddMessage>(payload);
     if (!message) return;
     auto& filter = m_filters[peer];
-    if (!message->WithinLimits() || (MayGetTransactions(peer) && !filter)) {
+    if (!message->WithinLimits() || (peer.may_get_txs && !filter)) {
         return m_peers.Misbehaving(peer, "bad filteradd message");
     }
     if (filter) filter->Insert(message->data);
@@ -54,7 +44,7 @@ void BloomFilters::Add(Peer& peer, ByteSpan payload)
 /** A peer that sets or clears a filter wants transactions. */
 void BloomFilters::Set(Peer& peer, std::optional<BloomFilter> filter)
 {
-    if (!MayGetTransactions(peer)) return;
+    if (!peer.may_get_txs) return;
     m_filters[peer] = std::move(filter);
     peer.wants_txs = true;
 }

@@ -14,6 +14,12 @@ public:
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
+    /** Whether the peer wants the transaction; without a filter it does. */
+    bool Match(Peer& peer, const TxView& tx)
+    {
+        auto& filter = m_filters[peer];
+        return !filter || filter->Match(tx);
+    }
     bool Has(const Peer& peer) const { return m_filters[peer].has_value(); }
     /** Sends the header with a proof of the matching transactions, then these. The peer must have a
      *  filter. */

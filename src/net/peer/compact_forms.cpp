@@ -14,7 +14,8 @@ const BlockView* CompactForms::Load(const HeaderNode& node)
     }
     m_raw = std::move(*raw);
     if (!m_view.Parse(m_raw)) return nullptr;
-    m_compact = Encode(MakeCompactBlock(m_view, m_peers.Random64()));
+    ComputeWitnessHashes(m_view, m_ids);
+    m_compact = Encode(MakeCompactBlock(m_view, m_ids, m_peers.Random64()));
     m_node = &node;
     return &m_view;
 }

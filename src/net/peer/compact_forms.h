@@ -12,6 +12,8 @@ public:
 
     /** The block, valid until the next call; null: it cannot be read. */
     const BlockView* Load(const HeaderNode& node);
+    /** Of the block that was loaded last. */
+    const std::vector<Wtxid>& WitnessIds() const { return m_ids; }
     /** Sends a cmpctblock. False: the block cannot be read. */
     bool Send(Peer& peer, const HeaderNode& node);
 
@@ -21,7 +23,8 @@ private:
     const HeaderNode* m_node = nullptr;
     Bytes m_raw;
     BlockView m_view; //!< of m_raw
-    Bytes m_compact;  //!< payload of its cmpctblock
+    std::vector<Wtxid> m_ids; //!< of its transactions
+    Bytes m_compact;          //!< payload of its cmpctblock
 };
 
 } // namespace ibd

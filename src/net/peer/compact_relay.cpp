@@ -121,7 +121,7 @@ void CompactRelay::Refuse(Peer& peer, const HeaderNode& node, const char* why)
 PartialBlock::Status CompactRelay::InitPartial(PartialBlock& partial, const HeaderNode& node,
                                                const CompactBlockMessage& message) const
 {
-    const auto status = partial.Start(message, m_at.transactions);
+    const auto status = partial.Start(message, m_at.transactions, m_txs.Extra());
     if (m_at.log.Wants(LogLevel::kDebug, LogCategory::kCmpctBlock)) {
         m_at.log.Debug(LogCategory::kCmpctBlock,
                        "Initialized PartiallyDownloadedBlock for block {} using a cmpctblock of {} "
@@ -205,9 +205,9 @@ PartialBlock::Status CompactRelay::FillBlock(PartialBlock& partial, const Header
     for (const TransactionRef& tx : txs) bytes += tx->View().raw.size();
     m_at.log.Debug(LogCategory::kCmpctBlock,
                    "Successfully reconstructed block {} with {} txn prefilled, {} txn from mempool "
-                   "(incl at least 0 from extra pool) and {} txn ({} bytes) requested",
-                   node.hash.ToHex(), partial.PrefilledCount(), partial.PoolCount(), txs.size(),
-                   bytes);
+                   "(incl at least {} from extra pool) and {} txn ({} bytes) requested",
+                   node.hash.ToHex(), partial.PrefilledCount(), partial.PoolCount(),
+                   partial.ExtraCount(), txs.size(), bytes);
     if (txs.size() >= kFewRequested) return status;
     for (const TransactionRef& tx : txs) {
         m_at.log.Debug(LogCategory::kCmpctBlock, "Reconstructed block {} required tx {}",

@@ -12,9 +12,9 @@ public:
     static constexpr size_t kMaxDownloads = 3; //!< peers that complete one block at a time
 
     CompactRelay(PeerSet& peers, const KnownChains& chains, HeaderDownload& headers,
-                 const BlockAnnouncing& announcing, BlockRelay& blocks)
+                 const BlockAnnouncing& announcing, BlockRelay& blocks, const TxRelay& txs)
         : m_peers(peers), m_chains(chains), m_headers(headers), m_announcing(announcing),
-          m_blocks(blocks)
+          m_blocks(blocks), m_txs(txs)
     {
     }
 
@@ -45,6 +45,7 @@ private:
     HeaderDownload& m_headers;
     const BlockAnnouncing& m_announcing;
     BlockRelay& m_blocks;
+    const TxRelay& m_txs;
 };
 
 } // namespace ibd

@@ -44,7 +44,7 @@ void Handshake::SendVersion(Peer& peer)
     out.nonce = m_states[peer].nonce;
     out.user_agent = m_options.user_agent;
     out.start_height = m_at.chain.Tip().height;
-    out.relay = false; // transactions from peers are not accepted yet
+    out.relay = m_peers.MaySendTxs(peer);
     m_peers.Send(peer, out);
     m_at.log.Debug(LogCategory::kNet,
                    "send version message: version={}, blocks={}{}, txrelay={}, "
@@ -83,8 +83,10 @@ void Handshake::NoteVersion(Peer& peer, const VersionMessage& message)
     peer.seen_as = message.receiver;
     peer.user_agent = SafeCharacters(message.user_agent);
     peer.start_height = message.start_height;
-    peer.wants_txs =
-        message.relay && !peer.Is(ConnectionKind::kBlockRelay) && !peer.Is(ConnectionKind::kFeeler);
+    // With a Bloom filter (BIP37) it may want them later.
+    peer.may_get_txs = !peer.Is(ConnectionKind::kBlockRelay) && !peer.Is(ConnectionKind::kFeeler) &&
+                       (message.relay || (peer.our_services & kNodeBloom));
+    peer.wants_txs = peer.may_get_txs && message.relay;
     NoteTimeOffset(peer, std::max<int64_t>(message.time, 0) - m_peers.NowSeconds());
     m_at.log.Debug(LogCategory::kNet,
                    "receive version message: {}: version {}, blocks={}, us={}, txrelay={}, {}",
@@ -187,7 +189,7 @@ void Handshake::HandleWtxidRelay(Peer& peer)
         m_at.log.Debug(LogCategory::kNet,
                        "ignoring wtxidrelay due to old common version={} from peer={}",
                        peer.common_version, peer.Id());
-    } else if (std::exchange(m_states[peer].wtxid_relay, true)) {
+    } else if (std::exchange(peer.wtxid_relay, true)) {
         m_at.log.Debug(LogCategory::kNet, "ignoring duplicate wtxidrelay from peer={}", peer.Id());
     }
 }

@@ -27,7 +27,6 @@ private:
     struct State {
         uint64_t nonce = 0;      //!< in our version
         int64_t time_offset = 0; //!< seconds that its clock is ahead of ours
-        bool wtxid_relay = false;
     };
     void SendVersion(Peer& peer);
     void HandleVersion(Peer& peer, ByteSpan payload);

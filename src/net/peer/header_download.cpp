@@ -46,6 +46,8 @@ void HeaderDownload::HandleInv(Peer& peer, ByteSpan payload)
     }
     const BlockHash* unknown = nullptr;
     for (const InventoryItem& item : message->list.items) {
+        // A peer announces transactions in one way.
+        if (item.type == (peer.wtxid_relay ? kInvTx : kInvWtx)) continue;
         if (item.type == kInvBlock) {
             const bool have = m_at.chain.Find(item.hash) != nullptr;
             m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
@@ -53,13 +55,7 @@ void HeaderDownload::HandleInv(Peer& peer, ByteSpan payload)
             m_chains.NoteAnnounced(peer, item.hash);
             if (!have && !m_at.chain.IsImporting()) unknown = &item.hash;
         } else if (item.IsTx()) {
-            const bool unwanted = peer.Is(ConnectionKind::kBlockRelay) ||
-                                  (m_options.blocks_only && !peer.Permits(kPermitRelay));
-            if (unwanted) {
-                return m_peers.Drop(
-                    peer, fmt::format("transaction ({}) inv sent in violation of protocol",
-                                      item.hash.ToHex()));
-            }
+            if (!m_txs.TakeInv(peer, item)) return;
         } else {
             m_at.log.Debug(LogCategory::kNet, "Unknown inv type \"{}\" received from peer={}",
                            item.ToString(), peer.Id());

@@ -1,9 +1,11 @@
 // HeaderDownload: headers from peers: their requests, checks and storage, and the replacement of
-// peers whose chain is old. Owned by PeerManager. Memory: a HeaderSync for each peer.
+// peers whose chain is old. Announcements of transactions, which come in the same message, go to
+// TxRelay. Owned by PeerManager. Memory: a HeaderSync for each peer.
 #pragma once
 
 #include "net/peer/headers_told.h"
 #include "net/peer/known_chains.h"
+#include "net/peer/tx_relay.h"
 
 namespace ibd {
 
@@ -21,7 +23,10 @@ public:
 
 class HeaderDownload final : public PeerTopic {
 public:
-    HeaderDownload(PeerSet& peers, KnownChains& chains) : m_peers(peers), m_chains(chains) {}
+    HeaderDownload(PeerSet& peers, KnownChains& chains, TxRelay& txs)
+        : m_peers(peers), m_chains(chains), m_txs(txs)
+    {
+    }
     /** Call once, before the first peer; it outlives the peers. */
     void SetListener(HeaderListener& listener) { m_listener = &listener; }
 
@@ -94,6 +99,7 @@ private:
     const PeerSurroundings& m_at{m_peers.At()};
     const PeerOptions& m_options{m_peers.Options()};
     KnownChains& m_chains;
+    TxRelay& m_txs;
     HeaderListener* m_listener = nullptr;
     const PeerStates<State> m_states{m_peers};
     int64_t m_presync_logged = -kSecond; //!< time of its last progress line in the log

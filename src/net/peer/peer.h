@@ -48,7 +48,9 @@ struct Peer {
     uint64_t services = 0;
     std::string user_agent;
     int32_t start_height = -1;
-    bool wants_txs = false;
+    bool wtxid_relay = false; //!< transactions are announced by wtxid, in both directions (BIP339)
+    bool may_get_txs = false; //!< it may get announcements of transactions now or later
+    bool wants_txs = false;   //!< it may, and has not declined them
     Endpoint seen_as; //!< our address as the peer sees it
 
     bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }

@@ -10,7 +10,8 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
 {
     // The order of due work, of answers to a verack, and of rounds.
     m_peers.SetTopics({&m_keepalive, &m_gossip, &m_headers, &m_blocks, &m_compact, &m_announcing,
-                       &m_serving, &m_rotation, &m_hints, &m_txs, &m_bloom, &m_handshake});
+                       &m_serving, &m_rotation, &m_hints, &m_tx_announcer, &m_txs, &m_bloom,
+                       &m_handshake});
 }
 
 PeerTopic* PeerManager::TopicOf(MessageTopic topic)

@@ -40,6 +40,14 @@ public:
     void NextHints(const std::string& why) { m_hints.Next(why); }
     void PunishForHints(const Uint256& id) { m_hints.Punish(id); }
 
+    // Transactions.
+
+    /** Of a user of this node, which is in the pool. */
+    void Announce(const Transaction& tx) { m_tx_announcer.Announce(tx); }
+    std::vector<OrphanPool::Orphan> Orphans() const { return m_txs.Orphans().All(); }
+    /** For tests: see TxAnnouncer::SkipTime(). */
+    void SkipTime(int64_t time) { m_tx_announcer.SkipTime(time); }
+
     // Events of connections and of the chain.
 
     void Connected(NewPeer connection);
@@ -87,18 +95,20 @@ private:
     const PeerSurroundings& m_at{m_peers.At()};
     KnownChains m_chains{m_peers};
     CompactForms m_forms{m_peers};
+    RecentBlock m_recent{m_forms};
     // The topics; each may use those before it.
     AddressGossip m_gossip{m_peers};
     Handshake m_handshake{m_peers};
     Keepalive m_keepalive{m_peers};
-    TxRelay m_txs{m_peers};
     BloomFilters m_bloom{m_peers};
+    TxAnnouncer m_tx_announcer{m_peers, m_bloom, m_recent};
+    TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent};
     HintsExchange m_hints{m_peers};
-    HeaderDownload m_headers{m_peers, m_chains};
+    HeaderDownload m_headers{m_peers, m_chains, m_txs};
     BlockAnnouncing m_announcing{m_peers, m_chains, m_forms};
     BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints};
-    CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks};
-    BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom};
+    CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
+    BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
 };
 

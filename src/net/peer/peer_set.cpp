@@ -134,6 +134,12 @@ void PeerSet::Misbehaving(Peer& peer, const std::string& why) const
     m_at.log.Debug(LogCategory::kNet, "Misbehaving: peer={}: {}", peer.Id(), why);
 }
 
+bool PeerSet::MaySendTxs(const Peer& peer) const
+{
+    if (peer.Is(ConnectionKind::kBlockRelay) || peer.Is(ConnectionKind::kFeeler)) return false;
+    return !m_options.blocks_only || peer.Permits(kPermitRelay);
+}
+
 bool PeerSet::IsActive(const HeaderNode& node) const
 {
     return IsAncestor(node, m_at.chain.Tip());

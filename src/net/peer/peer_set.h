@@ -7,8 +7,8 @@
 #include "net/peer/peer.h"
 #include "net/peer/peer_chain.h"
 #include "net/peer/peer_options.h"
+#include "net/peer/peer_pool.h"
 #include "net/peer/peer_topic.h"
-#include "net/wire/compact_block.h"
 #include "net/wire/message_capture.h"
 #include "util/warnings.h"
 
@@ -42,6 +42,7 @@ struct PeerSurroundings {
     MessageCapture* capture = nullptr; //!< null: messages are not stored
     NodeWarnings* warnings = nullptr;  //!< may be null
     HintsProvider* hints = nullptr;    //!< hints offered to peers; null: none
+    PeerPool* pool = nullptr;          //!< null: transactions are not relayed
 };
 
 class PeerSet {
@@ -110,6 +111,9 @@ public:
     void Close(Peer& peer);
     /** The peer is punished before its next message is read. */
     void Misbehaving(Peer& peer, const std::string& why) const;
+
+    /** Whether the peer may send and announce transactions. */
+    bool MaySendTxs(const Peer& peer) const;
 
     // Views of the chain.
 

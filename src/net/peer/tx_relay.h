@@ -1,26 +1,88 @@
-// TxRelay: messages about transactions. Transactions are not exchanged: these messages are ignored
-// where they are permitted. Owned by PeerManager.
+// TxRelay: transactions from peers. Owned by PeerManager. What to request is decided by a
+// TxFetcher, announcements to peers by a TxAnnouncer; here is the way of a transaction to the pool:
+//
+//   tx ─> line of peers ─> PeerPool::Offer ─ checked elsewhere ─> verdict ─> orphans, announcement
+//
+// A peer has one transaction in line or with the pool; until the verdict no further message of it
+// is read, so that its answers keep their order. So the line has at most one transaction for each
+// peer, and each waits for all others once. Orphans whose parents came take the same way, in the
+// turn of a peer that announced them.
+//
+// Memory: that of the TxFetcher; a transaction or a package for each peer; ExtraTxs.
 #pragma once
 
-#include "net/peer/peer_set.h"
+#include "net/peer/extra_txs.h"
+#include "net/peer/tx_announcer.h"
+#include "net/peer/tx_fetcher.h"
+
+#include <deque>
 
 namespace ibd {
 
 class TxRelay final : public PeerTopic {
 public:
-    explicit TxRelay(PeerSet& peers) : m_peers(peers) {}
+    static constexpr size_t kMaxExtraBytes = 100'000; //!< of a refused transaction that is kept
 
+    TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent)
+        : m_peers(peers), m_announcer(announcer), m_forms(forms), m_recent(recent)
+    {
+    }
+
+    void Established(Peer& peer) override { m_fetcher.Established(peer); }
+    void Disconnected(Peer& peer) override { m_fetcher.Disconnected(peer); }
     void Handle(Peer& peer, ReceivedMessage& message) override;
+    void StartRound() override;
+    void Serve(Peer& peer) override;
+    Unserved UnservedOf(const Peer& peer) const override;
+    void Maintain(Peer& peer) override;
+    void TipChanged(const HeaderNode& tip, const HeaderNode& fork) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
+    /** The peer announces a transaction by inv. False: it was disconnected for that. */
+    bool TakeInv(Peer& peer, const InventoryItem& item);
+    const OrphanPool& Orphans() const { return m_fetcher.Orphans(); }
+    /** For compact blocks. */
+    std::span<const TransactionRef> Extra() const { return m_extra.All(); }
+
 private:
+    struct State {
+        std::optional<TxOffer> waiting; //!< in line
+        bool is_checked = false;        //!< an offer of it is with the pool
+        int64_t last_tx = 0;            //!< seconds since 1970; 0: never
+    };
+    PeerPool* Pool() const { return m_at.pool; }
     void HandleTx(Peer& peer, ByteSpan payload);
+    void HandleNotFound(Peer& peer, ByteSpan payload);
     void HandleMempool(Peer& peer);
     void HandleFeeFilter(Peer& peer, ByteSpan payload);
 
+    void Enqueue(Peer& peer, TxOffer offer);
+    void MoveLine();
+    bool TryOffer(Peer& peer);
+    bool Examine(Peer& peer, TxOffer& offer);
+    void ForceRelay(const Peer& peer, const Transaction& tx);
+    void SetBusy(const TxOffer& offer, bool busy);
+
+    void Take(const TxAnswer& answer);
+    void TakeSingle(Peer* peer, const TxAnswer& answer);
+    void TakeOrphan(const TxAnswer& answer);
+    void TakePackage(const TxAnswer& answer);
+    void Accept(PeerId peer, const TransactionRef& tx, const TxAnswer::Verdict& verdict);
+    TxFetcher::Package Refuse(PeerId peer, const TransactionRef& tx, const RuleViolation& why,
+                              bool again);
+    void BlocksConnected(const HeaderNode& tip, const HeaderNode& fork);
+
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
-    const PeerStates<int64_t> m_fee_filters{m_peers}; //!< satoshi per 1,000 virtual bytes
+    TxAnnouncer& m_announcer;
+    CompactForms& m_forms;
+    RecentBlock& m_recent;
+    const PeerStates<State> m_states{m_peers};
+    TxFetcher m_fetcher{m_peers};
+    ExtraTxs m_extra{m_peers.Options().extra_txs};
+    std::deque<PeerId> m_line;         //!< peers with a waiting offer; some may be gone
+    std::multiset<Uint256> m_busy;     //!< txids and wtxids of the offers with the pool
+    const HeaderNode* m_tip = nullptr; //!< of the last TipChanged()
 };
 
 } // namespace ibd

@@ -28,7 +28,7 @@ TEST_CASE("handshake of one who calls", "[peer_manager]")
     CHECK(ours->time == kStart);
     CHECK(ours->user_agent == "/us:1/");
     CHECK(ours->start_height == 0);
-    CHECK_FALSE(ours->relay);
+    CHECK(ours->relay);
     CHECK(ours->receiver.ToString() == "8.8.8.8:8333");
     CHECK(node.Types(id) == Types{"version", "wtxidrelay", "sendaddrv2", "verack"});
     CHECK_FALSE(node.Info(id).established);

@@ -1,0 +1,97 @@
+// TxAnnouncer: announcements of transactions to peers, and answers to their requests for them.
+// Owned by PeerManager. Rules, figures and log lines are Bitcoin Core's.
+//
+// Announcements trickle: a peer gets some of them at random times, in the order of mining, so that
+// it cannot tell when and from where a transaction came. All inbound peers of one network and one
+// of our addresses share these times: with many connections one learns no more. A peer may request
+// what was in the pool before its last announcements, and the transactions of the last block.
+//
+// Memory: for each peer a RollingFilter of kKnown ids, a Bloom filter of the peer (BIP37), and the
+// ids that wait for announcement: those of the pool, and of transactions that left it since the
+// last time.
+#pragma once
+
+#include "net/peer/bloom_filters.h"
+#include "net/peer/fee_filter_rounder.h"
+#include "net/peer/recent_block.h"
+#include "net/peer/rolling_filter.h"
+
+#include <set>
+
+namespace ibd {
+
+class TxAnnouncer final : public PeerTopic {
+public:
+    // Mean intervals.
+    static constexpr int64_t kInboundInterval = 5 * kSecond;
+    static constexpr int64_t kOutboundInterval = 2 * kSecond;
+    static constexpr int64_t kFeeFilterInterval = 10 * 60 * kSecond;
+    /** A fee rate that changed much is sent after at most this time. */
+    static constexpr int64_t kFeeFilterSoon = 5 * 60 * kSecond;
+    /** Announcements at a time: fourteen for each second of kInboundInterval, and more if many
+     * wait.
+     */
+    static constexpr size_t kAtOnce = 70;
+    static constexpr size_t kMostAtOnce = 1'000;
+    static constexpr size_t kKnown = 50'000;
+    /** Between announcements of users' transactions that no peer has fetched. */
+    static constexpr int64_t kLeastRebroadcast = 10 * 60 * kSecond;
+    static constexpr int64_t kRebroadcastSpread = 5 * 60 * kSecond;
+
+    TxAnnouncer(PeerSet& peers, BloomFilters& bloom, RecentBlock& recent);
+
+    void Negotiate(Peer& peer) override;
+    void StartRound() override;
+    void Maintain(Peer& peer) override;
+    void Describe(const Peer& peer, PeerInfo& info) const override;
+
+    /** To all peers that do not know it. */
+    void Announce(const Transaction& tx);
+    /** The peer knows the transaction of this id. */
+    void NoteKnown(Peer& peer, const Uint256& id);
+    void SetFeeFilter(Peer& peer, Amount rate);
+    /** The peer gets an announcement of the whole pool (BIP35). */
+    void RequestPool(Peer& peer);
+    /** Sends a requested transaction. False: the peer must not get it, or it is not there. */
+    bool Send(Peer& peer, const InventoryItem& item);
+    /** For tests: acts as if this time had passed. Microseconds. */
+    void SkipTime(int64_t time) { m_next_rebroadcast -= time; }
+
+private:
+    struct State {
+        std::optional<RollingFilter> known;
+        std::set<Wtxid> waiting;
+        int64_t next_send = 0;      //!< 0: not established yet, nothing waits
+        uint64_t last_sequence = 1; //!< of the pool at the last announcements
+        bool wants_pool = false;
+        Amount fee_filter = 0;      //!< of the peer
+        Amount sent_fee_filter = 0; //!< to the peer
+        int64_t next_fee_filter = 0;
+    };
+    PeerPool* Pool() const { return m_at.pool; }
+    int64_t RandomDelay(int64_t mean) const;
+    int64_t NextSend(const Peer& peer);
+    TxKey KeyOf(const Peer& peer, const Transaction& tx) const;
+    bool Wants(Peer& peer, const PeerPool::Entry& entry);
+    void SendTrickle(Peer& peer);
+    void Push(Peer& peer, InvMessage& message, const Transaction& tx);
+    void AppendPool(Peer& peer, InvMessage& message);
+    void AppendWaiting(Peer& peer, InvMessage& message);
+    void MaintainFeeFilter(Peer& peer);
+    void SendFeeFilter(Peer& peer, Amount rate);
+    void Rebroadcast();
+
+    PeerSet& m_peers;
+    const PeerSurroundings& m_at{m_peers.At()};
+    BloomFilters& m_bloom;
+    RecentBlock& m_recent;
+    const PeerStates<State> m_states{m_peers};
+    const SipKey m_key{m_peers.Random64(), m_peers.Random64()};
+    /** By network and our address. As many as addresses we listen on. */
+    std::map<std::pair<AddressNetwork, Endpoint>, int64_t> m_next_to_inbound;
+    FeeFilterRounder m_rounder;
+    Amount m_full_rate = 0;     //!< of the pool, at the start of the round
+    int64_t m_next_rebroadcast; //!< of the monotonic clock
+};
+
+} // namespace ibd

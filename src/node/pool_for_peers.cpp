@@ -1,0 +1,131 @@
+// See pool_for_peers.h.
+#include "node/pool_for_peers.h"
+
+#include <algorithm>
+
+namespace ibd {
+
+namespace {
+
+/** Transactions of the list that are visited under one lock. */
+constexpr size_t kAtOnce = 256;
+
+PeerPool::Entry EntryOf(const PoolTx& tx) { return {tx.tx, tx.fee, tx.vsize, tx.sequence}; }
+
+bool IsMinedBefore(const PoolTx* a, const PoolTx* b)
+{
+    const PoolChunk* const chunk_a = &a->cluster->chunks[a->chunk];
+    const PoolChunk* const chunk_b = &b->cluster->chunks[b->chunk];
+    return chunk_a == chunk_b ? a->place < b->place : BestChunkFirst()(chunk_a, chunk_b);
+}
+
+} // namespace
+
+PoolForPeers::PoolForPeers(TxPool& pool, const PolicyOptions& policy, TxIntake& intake, Env& env)
+    : m_pool(pool), m_policy(policy), m_intake(intake), m_env(env)
+{
+    pool.AddListener(*this);
+}
+
+const PoolTx* PoolForPeers::FindIn(const TxKey& key) const
+{
+    return key.is_wtxid ? m_pool.FindWitness(key.hash) : m_pool.Find(key.hash);
+}
+
+bool PoolForPeers::Has(const TxKey& key) const
+{
+    const Lock lock(m_pool.mutex);
+    return FindIn(key) != nullptr;
+}
+
+std::optional<PeerPool::Entry> PoolForPeers::Find(const TxKey& key) const
+{
+    const Lock lock(m_pool.mutex);
+    const PoolTx* const found = FindIn(key);
+    return found ? std::optional(EntryOf(*found)) : std::nullopt;
+}
+
+std::vector<PeerPool::Entry> PoolForPeers::All() const
+{
+    const Lock lock(m_pool.mutex);
+    std::vector<Entry> out;
+    for (const PoolTx* tx : m_pool.InOrder()) out.push_back(EntryOf(*tx));
+    return out;
+}
+
+std::vector<PeerPool::Entry> PoolForPeers::InMiningOrder(std::span<const Wtxid> ids) const
+{
+    const Lock lock(m_pool.mutex);
+    std::vector<const PoolTx*> found;
+    for (const Wtxid& id : ids) {
+        if (const PoolTx* const tx = m_pool.FindWitness(id)) found.push_back(tx);
+    }
+    std::sort(found.begin(), found.end(), IsMinedBefore);
+    std::vector<Entry> out;
+    for (const PoolTx* tx : found) out.push_back(EntryOf(*tx));
+    return out;
+}
+
+uint64_t PoolForPeers::Sequence() const
+{
+    const Lock lock(m_pool.mutex);
+    return m_pool.Sequence();
+}
+
+Amount PoolForPeers::FullRate() const
+{
+    const Lock lock(m_pool.mutex);
+    return m_pool.MinFeeRate(m_env.UnixTime());
+}
+
+std::vector<PeerPool::Entry> PoolForPeers::Unbroadcast() const
+{
+    const Lock lock(m_pool.mutex);
+    std::vector<Entry> out;
+    for (const auto& [id, tx] : m_pool.All()) {
+        if (tx->own) out.push_back(EntryOf(*tx));
+    }
+    return out;
+}
+
+void PoolForPeers::SetBroadcast(const Txid& id)
+{
+    const Lock lock(m_pool.mutex);
+    m_pool.SetBroadcast(id, true);
+}
+
+// The pool's thread waits for the lock, so it is taken for a few at a time.
+void PoolForPeers::ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const
+{
+    for (size_t next = 0;;) {
+        const Lock lock(m_mutex);
+        const size_t end = std::min(next + kAtOnce, m_list.size());
+        if (next >= end) return;
+        for (; next < end; ++next) {
+            if (!more(m_list[next].ref)) return;
+        }
+    }
+}
+
+void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
+{
+    const Lock lock(m_mutex);
+    m_places[&tx] = m_list.size();
+    m_list.push_back({&tx, tx.tx});
+}
+
+void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
+{
+    const Lock lock(m_mutex);
+    const auto place = m_places.find(&tx);
+    CHECK(place != m_places.end());
+    const size_t free = place->second;
+    m_places.erase(place);
+    if (free + 1 != m_list.size()) {
+        m_list[free] = std::move(m_list.back());
+        m_places[m_list[free].tx] = free;
+    }
+    m_list.pop_back();
+}
+
+} // namespace ibd

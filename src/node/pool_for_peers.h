@@ -1,0 +1,56 @@
+// PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for what they offer.
+// Owned by the node; called on the thread of the peers, except for the events of the pool. A
+// look-up holds the pool's mutex, for microseconds but for the orders of whole lists. Compact
+// blocks are completed from a list of its own, a reference for each transaction, under its own
+// short lock.
+#pragma once
+
+#include "mempool/tx_acceptance.h"
+#include "node/tx_intake.h"
+
+#include <unordered_map>
+
+namespace ibd {
+
+class PoolForPeers final : public PeerPool, public PoolEvents {
+public:
+    /** The pool has no transactions yet. All arguments outlive it, or the pool's last change. */
+    PoolForPeers(TxPool& pool, const PolicyOptions& policy, TxIntake& intake, Env& env);
+
+    bool Has(const TxKey& key) const override;
+    std::optional<Entry> Find(const TxKey& key) const override;
+    std::vector<Entry> All() const override;
+    std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const override;
+    uint64_t Sequence() const override;
+    Amount FullRate() const override;
+    Amount MinRelayRate() const override { return m_policy.min_relay_fee; }
+    Amount IncrementalRate() const override { return m_policy.incremental_fee; }
+    std::vector<Entry> Unbroadcast() const override;
+    void SetBroadcast(const Txid& id) override;
+    bool HasRoom(size_t bytes) const override { return m_intake.HasRoom(bytes); }
+    void Offer(TxOffer offer) override { m_intake.Put(std::move(offer)); }
+    std::vector<TxAnswer> TakeAnswers() override { return m_intake.TakeAnswers(); }
+    /** One that the pool changes meanwhile may be left out. */
+    void ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const override;
+
+    void TxAdded(const PoolTx& tx, uint64_t sequence) override;
+    void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override;
+
+private:
+    const PoolTx* FindIn(const TxKey& key) const IBD_REQUIRES(m_pool.mutex);
+
+    TxPool& m_pool;
+    const PolicyOptions m_policy;
+    TxIntake& m_intake;
+    Env& m_env;
+
+    struct Listed {
+        const PoolTx* tx = nullptr; //!< identifies it
+        TransactionRef ref;
+    };
+    mutable Mutex m_mutex; //!< a leaf, after the pool's
+    std::vector<Listed> m_list IBD_GUARDED_BY(m_mutex);
+    std::unordered_map<const PoolTx*, size_t> m_places IBD_GUARDED_BY(m_mutex);
+};
+
+} // namespace ibd

@@ -1,0 +1,129 @@
+// See tx_intake.h.
+#include "node/tx_intake.h"
+
+namespace ibd {
+
+void TxIntake::Start(std::function<void()> news, std::function<void(const Error&)> fatal)
+{
+    m_news = std::move(news);
+    m_fatal = std::move(fatal);
+    m_thread = NamedThread("txpool", [this] { Work(); });
+}
+
+void TxIntake::Stop()
+{
+    {
+        const Lock lock(m_mutex);
+        m_stopping = true;
+        m_waiting.clear();
+        m_filled.notify_all();
+    }
+    m_thread.Join();
+}
+
+bool TxIntake::HasRoom(size_t bytes) const
+{
+    const Lock lock(m_mutex);
+    return m_bytes == 0 || m_bytes + bytes <= kMaxBytes;
+}
+
+void TxIntake::Put(TxOffer offer)
+{
+    const Lock lock(m_mutex);
+    m_bytes += offer.Bytes();
+    m_waiting.push_back(std::move(offer));
+    m_filled.notify_one();
+}
+
+std::vector<TxAnswer> TxIntake::TakeAnswers()
+{
+    const Lock lock(m_mutex);
+    return std::exchange(m_answers, {});
+}
+
+/** Nothing: the end. */
+std::optional<TxOffer> TxIntake::Next()
+{
+    const Lock lock(m_mutex);
+    while (m_waiting.empty() && !m_stopping) m_filled.wait(m_mutex);
+    if (m_stopping) return std::nullopt;
+    TxOffer offer = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    return offer;
+}
+
+void TxIntake::Work()
+{
+    while (std::optional<TxOffer> offer = Next()) {
+        const size_t bytes = offer->Bytes();
+        TxAnswer answer = Check(std::move(*offer));
+        {
+            const Lock lock(m_mutex);
+            m_bytes -= bytes;
+            m_answers.push_back(std::move(answer));
+        }
+        m_news();
+    }
+}
+
+TxAnswer TxIntake::Check(TxOffer offer)
+{
+    TxAnswer answer;
+    answer.offer = std::move(offer);
+    answer.txs.resize(answer.offer.txs.size());
+    if (answer.txs.size() == 1) {
+        CheckSingle(answer);
+    } else {
+        CheckPackage(answer);
+    }
+    return answer;
+}
+
+TxAnswer::Verdict TxIntake::Taken(std::vector<TransactionRef> replaced) const
+{
+    const Lock lock(m_pool.mutex);
+    return {.violation = {},
+            .replaced = std::move(replaced),
+            .pool_size = m_pool.Size(),
+            .pool_bytes = m_pool.MemoryUsage()};
+}
+
+void TxIntake::CheckSingle(TxAnswer& answer)
+{
+    const int64_t now = m_env.UnixTime();
+    auto out = m_door.Submit(answer.offer.txs[0], {.arrival = {.now = now, .time = now}});
+    if (!out) return Fail(out.GetError());
+    TxVerdict& verdict = out->verdict;
+    if (verdict.violation) {
+        answer.txs[0] = TxAnswer::Verdict{.violation = std::move(verdict.violation)};
+    } else {
+        answer.txs[0] = Taken(std::move(verdict.replaced));
+    }
+}
+
+void TxIntake::CheckPackage(TxAnswer& answer)
+{
+    using Kind = PackageTx::Kind;
+    const int64_t now = m_env.UnixTime();
+    auto out = m_door.SubmitPackage(answer.offer.txs, {.now = now, .time = now});
+    if (!out) return Fail(out.GetError());
+    answer.violation = std::move(out->violation);
+    for (size_t i = 0; i < answer.txs.size(); ++i) {
+        const auto found = out->txs.find(answer.offer.txs[i]->WitnessId());
+        if (found == out->txs.end()) continue;
+        PackageTx& tx = found->second;
+        if (tx.kind == Kind::kAccepted) {
+            answer.txs[i] = Taken({});
+        } else if (tx.kind == Kind::kRefused) {
+            answer.txs[i] = TxAnswer::Verdict{.violation = std::move(tx.violation)};
+        } else if (tx.kind == Kind::kOtherWitness) {
+            answer.txs[i] =
+                TxAnswer::Verdict{.violation = Violation(RuleViolation::Kind::kConflict,
+                                                         "txn-same-nonwitness-data-in-mempool")};
+        }
+    }
+}
+
+void TxIntake::Fail(const Error& error) { m_fatal(error); }
+
+} // namespace ibd

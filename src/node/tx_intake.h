@@ -1,0 +1,63 @@
+// TxIntake: checks transactions that peers offer, on a thread of its own (`txpool`), which alone
+// runs the scripts of strangers. Owned by the node; any thread offers, and takes the verdicts in
+// the same order. Memory: kMaxBytes of offers that wait or are being checked, or one larger one;
+// and a verdict for each of them until it is taken. A peer has at most one offer here (PeerPool),
+// so first come, first served lets peers take turns.
+#pragma once
+
+#include "mempool/tx_submission.h"
+#include "net/peer/peer_pool.h"
+#include "util/env.h"
+#include "util/threads.h"
+
+namespace ibd {
+
+class TxIntake {
+public:
+    static constexpr size_t kMaxBytes = 16 << 20;
+
+    /** All arguments outlive it. */
+    TxIntake(const TxSubmission& door, TxPool& pool, Env& env)
+        : m_door(door), m_pool(pool), m_env(env)
+    {
+    }
+    ~TxIntake() { Stop(); }
+    TxIntake(const TxIntake&) = delete;
+    TxIntake& operator=(const TxIntake&) = delete;
+
+    /** Starts to check; the chain is loaded. `news` is called on the thread after each verdict;
+     *  `fatal` receives failures of the disk. */
+    void Start(std::function<void()> news, std::function<void(const Error&)> fatal);
+    /** Drops what waits and ends the thread; nothing is checked after it. */
+    void Stop();
+
+    bool HasRoom(size_t bytes) const;
+    /** There must be room. */
+    void Put(TxOffer offer);
+    std::vector<TxAnswer> TakeAnswers();
+
+private:
+    void Work();
+    std::optional<TxOffer> Next();
+    TxAnswer Check(TxOffer offer);
+    void CheckSingle(TxAnswer& answer);
+    void CheckPackage(TxAnswer& answer);
+    TxAnswer::Verdict Taken(std::vector<TransactionRef> replaced) const;
+    void Fail(const Error& error);
+
+    const TxSubmission& m_door;
+    TxPool& m_pool;
+    Env& m_env;
+    std::function<void()> m_news;
+    std::function<void(const Error&)> m_fatal;
+
+    mutable Mutex m_mutex;
+    std::condition_variable_any m_filled;
+    std::deque<TxOffer> m_waiting IBD_GUARDED_BY(m_mutex);
+    size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of those waiting and the one being checked
+    std::vector<TxAnswer> m_answers IBD_GUARDED_BY(m_mutex);
+    bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
+    NamedThread m_thread;
+};
+
+} // namespace ibd

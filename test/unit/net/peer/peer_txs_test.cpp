@@ -1,0 +1,603 @@
+// Relay of transactions: announcements, requests, orphans and packages, answers, and the rules that
+// peers must keep.
+#include "net/peer_support.h"
+#include "sim/model_pool.h"
+
+#include "support/catch.h"
+
+namespace ibd {
+
+using namespace test;
+using sim::MakeModelTx;
+using sim::ModelCoin;
+
+namespace {
+
+const char* const kAddresses[] = {"1.1.1.1:1", "2.2.2.2:2", "3.3.3.3:3", "4.4.4.4:4"};
+
+class Scene {
+public:
+    explicit Scene(PeerOptions options = {})
+        : node(RegtestParams(), std::move(options), 1, nullptr, nullptr, nullptr, &pool)
+    {
+        node.chain.first_time = kStart - 100;
+        node.chain.Extend(3);
+    }
+
+    PeerId Befriend(ConnectionKind kind, bool by_wtxid = true, uint32_t permissions = kPermitNone,
+                    bool relay = true)
+    {
+        const PeerId id = node.Connect(kind, kAddresses[m_peers++ % 4], permissions);
+        VersionMessage version = TestNode::Version();
+        version.relay = relay;
+        node.Say(id, version);
+        if (by_wtxid) node.Say(id, WtxidRelayMessage{});
+        node.Say(id, VerackMessage{});
+        for (const PingMessage& ping : node.Take<PingMessage>(id)) {
+            node.Say(id, PongMessage{ping.nonce});
+        }
+        node.link.sent[id].clear();
+        return id;
+    }
+    void SayInv(PeerId peer, const TransactionRef& tx, bool by_wtxid = true)
+    {
+        InvMessage message;
+        if (by_wtxid) {
+            message.list.items = {{kInvWtx, tx->WitnessId()}};
+        } else {
+            message.list.items = {{kInvTx, tx->Id()}};
+        }
+        node.Say(peer, message);
+    }
+    void SayTx(PeerId peer, const TransactionRef& tx)
+    {
+        node.Say(peer, TxMessage{tx});
+        Settle();
+    }
+    /** Verdicts wake the peers. */
+    void Settle()
+    {
+        while (pool.HasNews()) node.Run();
+    }
+    /** What the peer was asked for since the last call. */
+    std::vector<InventoryItem> Asked(PeerId peer)
+    {
+        std::vector<InventoryItem> out;
+        for (const GetDataMessage& message : node.Take<GetDataMessage>(peer)) {
+            out.insert(out.end(), message.list.items.begin(), message.list.items.end());
+        }
+        return out;
+    }
+    std::vector<InventoryItem> Told(PeerId peer)
+    {
+        std::vector<InventoryItem> out;
+        for (const InvMessage& message : node.Take<InvMessage>(peer)) {
+            out.insert(out.end(), message.list.items.begin(), message.list.items.end());
+        }
+        return out;
+    }
+    /** Until every peer had its announcements. */
+    void Wait()
+    {
+        for (int i = 0; i < 60; ++i) node.MoveTime(1);
+    }
+    std::vector<PeerId> AnnouncersOf(const TransactionRef& tx) const
+    {
+        for (const auto& orphan : node.manager.Orphans()) {
+            if (orphan.tx->WitnessId() == tx->WitnessId()) {
+                return {orphan.peers.begin(), orphan.peers.end()};
+            }
+        }
+        return {};
+    }
+
+    sim::ModelPool pool;
+    TestNode node;
+
+private:
+    size_t m_peers = 0;
+};
+
+std::vector<InventoryItem> Items(uint32_t type, const Uint256& hash) { return {{type, hash}}; }
+
+TransactionRef Simple(uint32_t n, Bytes witness = {})
+{
+    return MakeModelTx({ModelCoin(n)}, 1'000, std::move(witness));
+}
+
+TransactionRef ChildOf(const TransactionRef& parent, Amount fee = 1'000, Bytes witness = {})
+{
+    return MakeModelTx({{parent->Id(), 0}}, fee, std::move(witness));
+}
+
+} // namespace
+
+TEST_CASE("an announced transaction is requested, checked and announced", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId sender = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId other = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId old = scene.Befriend(ConnectionKind::kInbound, false);
+    const TransactionRef tx = Simple(1, Bytes{1});
+    scene.SayInv(sender, tx);
+    CHECK(scene.Asked(sender) == Items(kInvWtx, tx->WitnessId()));
+    scene.SayTx(sender, tx);
+    CHECK(scene.pool.HasTx(tx));
+    CHECK(scene.node.Info(sender).last_transaction == kStart);
+    scene.Wait();
+    CHECK(scene.Told(other) == Items(kInvWtx, tx->WitnessId()));
+    CHECK(scene.Told(old) == Items(kInvTx, tx->Id()));
+    CHECK(scene.Told(sender).empty());
+    // Once is enough.
+    scene.SayInv(other, tx);
+    scene.node.MoveTime(10);
+    CHECK(scene.Asked(other).empty());
+}
+
+TEST_CASE("inbound peers, txids and busy peers are asked later", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId in = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId out = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId old = scene.Befriend(ConnectionKind::kOutboundFullRelay, false);
+    scene.SayInv(in, Simple(1));
+    scene.SayInv(old, Simple(2), false);
+    CHECK(scene.Asked(in).empty());
+    CHECK(scene.Asked(old).empty());
+    scene.node.MoveTime(2);
+    CHECK(scene.Asked(in).size() == 1);
+    CHECK(scene.Asked(old) == Items(kInvWitnessTx, Simple(2)->Id()));
+    for (uint32_t n = 0; n < TxFetcher::kMaxInFlight; ++n) scene.SayInv(out, Simple(100 + n));
+    CHECK(scene.Asked(out).size() == TxFetcher::kMaxInFlight);
+    scene.SayInv(out, Simple(300));
+    CHECK(scene.Asked(out).empty());
+    scene.node.MoveTime(2);
+    CHECK(scene.Asked(out).size() == 1);
+}
+
+TEST_CASE("the next peer is asked when one does not answer, or does not have it", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId a = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId b = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef tx = Simple(1);
+    scene.SayInv(a, tx);
+    CHECK(scene.Asked(a).size() == 1);
+    scene.SayInv(b, tx);
+    scene.node.MoveTime(59);
+    CHECK(scene.Asked(b).empty());
+    SECTION("time-out") { scene.node.MoveTime(1); }
+    SECTION("notfound")
+    {
+        NotFoundMessage message;
+        message.list.items = Items(kInvWtx, tx->WitnessId());
+        scene.node.Say(a, message);
+    }
+    SECTION("disconnection") { scene.node.manager.Disconnected(a); }
+    scene.node.Run();
+    CHECK(scene.Asked(b).size() == 1);
+}
+
+TEST_CASE("a peer may announce thousands of transactions, not more", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId trusted = scene.Befriend(ConnectionKind::kInbound, true, kPermitRelay);
+    InvMessage message;
+    for (uint32_t n = 0; n < TxFetcher::kMaxAnnouncements + 10; ++n) {
+        message.list.items.push_back({kInvWtx, ModelCoin(n).txid});
+    }
+    scene.node.Say(peer, message);
+    scene.node.MoveTime(5);
+    CHECK(scene.Asked(peer).size() == TxFetcher::kMaxAnnouncements);
+    for (InventoryItem& item : message.list.items) item.hash.data()[20] = 1;
+    scene.node.Say(trusted, message);
+    scene.node.MoveTime(5);
+    CHECK(scene.Asked(trusted).size() == TxFetcher::kMaxAnnouncements + 10);
+}
+
+TEST_CASE("a refused transaction is not requested again until the tip changes", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId a = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId b = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef bad = MakeModelTx({ModelCoin(1)}, 1'000, {}, sim::ModelPool::kBadVersion);
+    scene.SayTx(a, bad);
+    REQUIRE(scene.pool.offers.size() == 1);
+    scene.SayInv(b, bad);
+    scene.SayTx(b, bad);
+    CHECK(scene.Asked(b).empty());
+    CHECK(scene.pool.offers.size() == 1);
+    const HeaderNode& before = scene.node.chain.Tip();
+    scene.node.manager.TipChanged(scene.node.chain.Extend(1), before);
+    scene.SayInv(b, bad);
+    CHECK(scene.Asked(b).size() == 1);
+}
+
+TEST_CASE("transactions of a new block are known, and those of a left one are not", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const HeaderNode& before = scene.node.chain.Tip();
+    scene.node.manager.TipChanged(before, *before.prev);
+    const HeaderNode& tip = scene.node.chain.Extend(1, nullptr, 5, true, 2);
+    scene.node.manager.TipChanged(tip, before);
+    BlockView block;
+    REQUIRE(block.Parse(scene.node.chain.Block(tip).raw));
+    const TransactionRef mined = *Transaction::Parse(block.Txs()[1].raw);
+    scene.SayInv(peer, mined);
+    CHECK(scene.Asked(peer).empty());
+    // It can still be requested, which helps peers to complete the block.
+    scene.node.Say(peer, GetDataMessage{{.list = {.items = Items(kInvWtx, mined->WitnessId())}}});
+    REQUIRE(scene.node.Take<TxMessage>(peer).size() == 1);
+    scene.node.chain.SetTip(before);
+    const HeaderNode& other = scene.node.chain.Extend(2, nullptr, 9);
+    scene.node.manager.TipChanged(other, before);
+    scene.SayInv(peer, mined);
+    CHECK(scene.Asked(peer).size() == 1);
+}
+
+TEST_CASE("a peer is read again after the verdict on its transaction", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId a = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId b = scene.Befriend(ConnectionKind::kInbound);
+    scene.pool.held = true;
+    scene.SayTx(a, Simple(1));
+    scene.node.Say(a, PingMessage{5});
+    scene.node.Say(b, PingMessage{6});
+    CHECK(scene.node.Take<PongMessage>(a).empty());
+    CHECK(scene.node.Take<PongMessage>(b).size() == 1);
+    // The same transaction of another peer waits for the verdict, and is not checked twice.
+    scene.SayTx(b, Simple(1));
+    scene.node.Say(b, PingMessage{7});
+    CHECK(scene.node.Take<PongMessage>(b).empty());
+    scene.pool.held = false;
+    scene.Settle();
+    CHECK(scene.node.Take<PongMessage>(a).size() == 1);
+    CHECK(scene.node.Take<PongMessage>(b).size() == 1);
+    CHECK(scene.pool.offers.size() == 1);
+}
+
+TEST_CASE("a transaction that is being checked is not requested", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId a = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId b = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef tx = Simple(1);
+    scene.SayInv(a, tx);
+    scene.SayInv(b, tx);
+    scene.pool.held = true;
+    scene.SayTx(a, tx);
+    CHECK(scene.Asked(b).empty());
+    scene.pool.held = false;
+    scene.node.MoveTime(100);
+    CHECK(scene.Asked(b).empty());
+}
+
+TEST_CASE("peers take turns when the pool has no room", "[peer_txs]")
+{
+    Scene scene;
+    scene.pool.held = true;
+    scene.pool.room = 100;
+    std::vector<PeerId> peers;
+    for (uint32_t n = 0; n < 4; ++n) {
+        peers.push_back(scene.Befriend(ConnectionKind::kInbound));
+    }
+    // The first two send as much as they can.
+    for (uint32_t n = 0; n < 8; ++n) scene.SayTx(peers[n % 2], Simple(n));
+    scene.SayTx(peers[2], Simple(100));
+    scene.SayTx(peers[3], Simple(101));
+    CHECK(scene.pool.offers.size() == 1);
+    scene.pool.held = false;
+    scene.Settle();
+    REQUIRE(scene.pool.offers.size() == 10);
+    for (size_t i = 0; i < 4; ++i) CHECK(scene.pool.offers[i].peer == peers[i]);
+}
+
+TEST_CASE("the parents of an orphan are requested, and it comes in after them", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId other = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef parent = Simple(1, Bytes{1});
+    const TransactionRef child = ChildOf(parent, 1'000, Bytes{2});
+    const TransactionRef grandchild = ChildOf(child);
+    scene.SayTx(peer, grandchild);
+    scene.SayTx(peer, child);
+    REQUIRE(scene.AnnouncersOf(child) == std::vector{peer});
+    // By txid, as the input names it; a moment later, as the parent may be under way.
+    CHECK(scene.Asked(peer).empty());
+    scene.node.MoveTime(2);
+    const auto asked = scene.Asked(peer);
+    REQUIRE(!asked.empty());
+    CHECK(asked.back() == InventoryItem{kInvWitnessTx, parent->Id()});
+    // Another announcer is a second source of the parent.
+    scene.SayInv(other, child);
+    CHECK(scene.AnnouncersOf(child) == std::vector{peer, other});
+    scene.SayTx(peer, parent);
+    CHECK(scene.pool.HasTx(parent));
+    CHECK(scene.pool.HasTx(child));
+    CHECK(scene.pool.HasTx(grandchild));
+    CHECK(scene.node.manager.Orphans().empty());
+    scene.node.MoveTime(100);
+    CHECK(scene.Asked(other).empty());
+}
+
+TEST_CASE("an orphan goes with its peer, and with a block that spends its input", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    scene.SayTx(peer, ChildOf(Simple(1)));
+    REQUIRE(scene.node.manager.Orphans().size() == 1);
+    scene.node.manager.Disconnected(peer);
+    CHECK(scene.node.manager.Orphans().empty());
+}
+
+TEST_CASE("an orphan of a refused parent is refused", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef bad = MakeModelTx({ModelCoin(1)}, 1'000, {}, sim::ModelPool::kBadVersion);
+    const TransactionRef child = ChildOf(bad);
+    scene.SayTx(peer, bad);
+    scene.SayTx(peer, child);
+    CHECK(scene.node.manager.Orphans().empty());
+    scene.SayTx(peer, child);
+    CHECK(scene.pool.offers.size() == 2);
+}
+
+TEST_CASE("a parent that pays too little comes in with its child", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId other = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef parent = MakeModelTx({ModelCoin(1)}, 0);
+    const TransactionRef child = ChildOf(parent, 10'000);
+    SECTION("the child first")
+    {
+        scene.SayTx(peer, child);
+        REQUIRE(scene.node.manager.Orphans().size() == 1);
+        scene.SayTx(peer, parent);
+    }
+    SECTION("the parent first, and again on request")
+    {
+        scene.SayTx(peer, parent);
+        CHECK_FALSE(scene.pool.HasTx(parent));
+        scene.SayTx(peer, child);
+        scene.node.MoveTime(4);
+        CHECK(scene.Asked(peer) == Items(kInvWitnessTx, parent->Id()));
+        scene.SayTx(peer, parent);
+    }
+    CHECK(scene.pool.HasTx(parent));
+    CHECK(scene.pool.HasTx(child));
+    CHECK(scene.node.manager.Orphans().empty());
+    scene.Wait();
+    REQUIRE(scene.Told(other).size() == 2);
+}
+
+TEST_CASE("a package that was refused is not checked twice", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef parent = MakeModelTx({ModelCoin(1)}, 0);
+    const TransactionRef child = ChildOf(parent, 1);
+    scene.SayTx(peer, child);
+    scene.SayTx(peer, parent);
+    REQUIRE(scene.pool.offers.size() == 3); // each alone, both together
+    scene.SayTx(peer, parent);
+    CHECK(scene.pool.offers.size() == 3);
+    CHECK(scene.pool.Size() == 0);
+}
+
+TEST_CASE("announcements honour fee filters and Bloom filters", "[peer_txs]")
+{
+    Scene scene(WithServices(kNodeNetwork | kNodeWitness | kNodeBloom));
+    const PeerId sender = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId cheap = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId filtered = scene.Befriend(ConnectionKind::kInbound, true, kPermitNone, false);
+    const PeerId silent = scene.Befriend(ConnectionKind::kInbound, true, kPermitNone, false);
+    const TransactionRef low = MakeModelTx({ModelCoin(1)}, 200);
+    const TransactionRef high = MakeModelTx({ModelCoin(2)}, 20'000);
+    scene.node.Say(cheap, FeeFilterMessage{10'000});
+    CHECK(scene.node.Info(cheap).fee_filter == 10'000);
+    FilterLoadMessage filter;
+    filter.data = Bytes(1'000);
+    filter.hash_count = 10;
+    BloomFilter bits(filter);
+    scene.node.Say(filtered, filter);
+    scene.node.Say(filtered,
+                   FilterAddMessage{Bytes(low->Id().Span().begin(), low->Id().Span().end())});
+    CHECK(scene.node.Info(filtered).relays_txs);
+    scene.SayTx(sender, low);
+    scene.SayTx(sender, high);
+    scene.Wait();
+    CHECK(scene.Told(cheap) == Items(kInvWtx, high->WitnessId()));
+    CHECK(scene.Told(filtered) == Items(kInvWtx, low->WitnessId()));
+    CHECK(scene.Told(silent).empty());
+    CHECK_FALSE(scene.node.Info(silent).relays_txs);
+}
+
+TEST_CASE("announcements trickle, some at a time, parents first", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId sender = scene.Befriend(ConnectionKind::kInbound, true, kPermitRelay);
+    const PeerId other = scene.Befriend(ConnectionKind::kInbound);
+    TransactionRef tx = Simple(0);
+    std::vector<InventoryItem> expected;
+    for (uint32_t n = 1; n <= 200; ++n) {
+        scene.SayTx(sender, tx);
+        expected.push_back({kInvWtx, tx->WitnessId()});
+        tx = ChildOf(tx);
+    }
+    CHECK(scene.node.Info(other).to_announce == 200);
+    size_t most = 0;
+    std::vector<InventoryItem> told;
+    for (int i = 0; i < 120; ++i) {
+        scene.node.MoveTime(1);
+        const auto now = scene.Told(other);
+        most = std::max(most, now.size());
+        told.insert(told.end(), now.begin(), now.end());
+    }
+    CHECK(told == expected);
+    CHECK(most == TxAnnouncer::kAtOnce);
+}
+
+TEST_CASE("a transaction is sent only to a peer that could know of it", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId sender = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId spy = scene.Befriend(ConnectionKind::kInbound);
+    const TransactionRef tx = Simple(1, Bytes{1});
+    scene.Wait();
+    scene.SayTx(sender, tx);
+    const auto ask = [&](uint32_t type, const Uint256& hash) {
+        scene.node.Say(spy, GetDataMessage{{.list = {.items = Items(type, hash)}}});
+    };
+    ask(kInvWtx, tx->WitnessId());
+    CHECK(scene.node.Take<NotFoundMessage>(spy).size() == 1);
+    scene.Wait();
+    scene.pool.unbroadcast = {tx->Id()};
+    ask(kInvWtx, tx->WitnessId());
+    const auto sent = scene.node.Take<TxMessage>(spy);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].tx->WitnessId() == tx->WitnessId());
+    CHECK(scene.pool.unbroadcast.empty());
+    ask(kInvTx, tx->Id());
+    const auto stripped = scene.node.Take<TxMessage>(spy);
+    REQUIRE(stripped.size() == 1);
+    CHECK(stripped[0].tx->WitnessId() == tx->Id());
+    ask(kInvWitnessTx, tx->Id());
+    CHECK(scene.node.Take<TxMessage>(spy)[0].tx->WitnessId() == tx->WitnessId());
+}
+
+TEST_CASE("inbound peers get their announcements at the same times", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId sender = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const PeerId a = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId b = scene.Befriend(ConnectionKind::kInbound);
+    for (uint32_t n = 0; n < 30; ++n) {
+        scene.SayTx(sender, Simple(n));
+        for (int i = 0; i < 20; ++i) {
+            scene.node.now += kSecond / 4;
+            scene.node.Run();
+            CHECK(scene.Told(a) == scene.Told(b));
+        }
+    }
+}
+
+TEST_CASE("peers are told the least fee rate of the pool", "[peer_txs]")
+{
+    Scene scene;
+    const auto rate = [&](ConnectionKind kind, uint32_t permissions = kPermitNone) {
+        const PeerId id = scene.node.Connect(kind, "9.9.9.9:9", permissions);
+        scene.node.Say(id, TestNode::Version());
+        scene.node.Say(id, VerackMessage{});
+        const auto told = scene.node.Take<FeeFilterMessage>(id);
+        return told.empty() ? -1 : told.back().rate;
+    };
+    CHECK(rate(ConnectionKind::kInbound) == sim::ModelPool::kMinRate);
+    CHECK(rate(ConnectionKind::kInbound, kPermitForceRelay) == -1);
+    CHECK(rate(ConnectionKind::kBlockRelay) == -1);
+    scene.pool.full_rate = 50'000;
+    const Amount told = rate(ConnectionKind::kInbound);
+    CHECK(told > 50'000 / 1.21);
+    CHECK(told < 50'000 * 1.1);
+    scene.node.chain.downloading = true;
+    CHECK(rate(ConnectionKind::kInbound) > 9'000'000);
+    const PeerId last = 4;
+    scene.node.chain.downloading = false;
+    scene.node.MoveTime(1);
+    CHECK(scene.node.Take<FeeFilterMessage>(last).back().rate < 60'000);
+}
+
+TEST_CASE("the whole pool is announced on request to those that may", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId sender = scene.Befriend(ConnectionKind::kInbound);
+    for (uint32_t n = 0; n < 100; ++n) scene.SayTx(sender, Simple(n));
+    const PeerId trusted = scene.Befriend(ConnectionKind::kInbound, true, kPermitMempool);
+    const PeerId stranger = scene.Befriend(ConnectionKind::kInbound);
+    scene.node.Say(trusted, MempoolMessage{});
+    scene.Wait();
+    CHECK(scene.Told(trusted).size() == 100);
+    scene.node.Say(stranger, MempoolMessage{});
+    CHECK(scene.node.IsClosed(stranger));
+}
+
+TEST_CASE("without wtxid relay only txids count, and with it only wtxids", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId modern = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    scene.SayInv(modern, Simple(1), false);
+    scene.node.MoveTime(5);
+    CHECK(scene.Asked(modern).empty());
+    const PeerId old = scene.Befriend(ConnectionKind::kOutboundFullRelay, false);
+    scene.SayInv(old, Simple(1), true);
+    scene.node.MoveTime(5);
+    CHECK(scene.Asked(old).empty());
+}
+
+TEST_CASE("transactions are a violation where none are wanted", "[peer_txs]")
+{
+    Scene scene(BlocksOnly());
+    const auto version = [&](ConnectionKind kind, uint32_t permissions) {
+        const PeerId id = scene.node.Connect(kind, "9.9.9.9:9", permissions);
+        scene.node.Say(id, TestNode::Version());
+        return scene.node.Take<VersionMessage>(id).at(0).relay;
+    };
+    CHECK_FALSE(version(ConnectionKind::kInbound, kPermitNone));
+    CHECK(version(ConnectionKind::kInbound, kPermitRelay));
+    const PeerId stranger = scene.Befriend(ConnectionKind::kInbound);
+    scene.SayTx(stranger, Simple(1));
+    CHECK(scene.node.IsClosed(stranger));
+    const PeerId announcer = scene.Befriend(ConnectionKind::kInbound);
+    scene.SayInv(announcer, Simple(1));
+    CHECK(scene.node.IsClosed(announcer));
+    const PeerId trusted = scene.Befriend(ConnectionKind::kInbound, true, kPermitRelay);
+    scene.SayTx(trusted, Simple(1));
+    CHECK_FALSE(scene.node.IsClosed(trusted));
+    CHECK(scene.pool.Size() == 1);
+}
+
+TEST_CASE("a user's transaction is announced again until a peer has fetched it", "[peer_txs]")
+{
+    Scene scene;
+    const TransactionRef tx = Simple(1);
+    scene.pool.Add(tx);
+    scene.pool.unbroadcast = {tx->Id()};
+    const PeerId peer = scene.Befriend(ConnectionKind::kInbound);
+    scene.Wait();
+    CHECK(scene.Told(peer).empty());
+    scene.node.manager.SkipTime(TxAnnouncer::kLeastRebroadcast + TxAnnouncer::kRebroadcastSpread);
+    scene.Wait();
+    CHECK(scene.Told(peer) == Items(kInvWtx, tx->WitnessId()));
+}
+
+TEST_CASE("a peer with permission forcerelay has its transactions relayed again", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId gateway = scene.Befriend(ConnectionKind::kInbound, true, kPermitForceRelay);
+    const TransactionRef tx = Simple(1);
+    scene.SayTx(gateway, tx);
+    const PeerId later = scene.Befriend(ConnectionKind::kInbound);
+    scene.SayTx(gateway, tx);
+    scene.Wait();
+    CHECK(scene.Told(later) == Items(kInvWtx, tx->WitnessId()));
+}
+
+TEST_CASE("no transactions are read during initial download", "[peer_txs]")
+{
+    Scene scene;
+    scene.node.chain.downloading = true;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    scene.SayInv(peer, Simple(1));
+    scene.SayTx(peer, Simple(1));
+    scene.node.MoveTime(5);
+    CHECK(scene.Asked(peer).empty());
+    CHECK(scene.pool.offers.empty());
+    CHECK_FALSE(scene.node.IsClosed(peer));
+}
+
+} // namespace ibd
