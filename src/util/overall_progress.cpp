@@ -35,7 +35,7 @@ std::string ToText(const OverallProgress::Figure& now, bool measured)
 
 } // namespace
 
-void OverallProgress::Plan(std::vector<PlannedStep> steps)
+void OverallProgress::Plan(const std::vector<PlannedStep>& steps)
 {
     const Lock lock(m_mutex);
     m_steps.resize(m_current ? *m_current + 1 : 0);

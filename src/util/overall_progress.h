@@ -51,7 +51,7 @@ public:
     explicit OverallProgress(Env& env) : m_env(env) {}
 
     /** Sets the next steps, in this order. They replace all planned steps that have not begun. */
-    void Plan(std::vector<PlannedStep> steps);
+    void Plan(const std::vector<PlannedStep>& steps);
     /** Sets the units done of a step; an earlier start of the node did `start` of them. The step is
      *  the current one or the next one of this kind in the plan, which becomes the current one;
      *  without one the call has no effect. */
