@@ -26,6 +26,21 @@ Result<bool> BlockRefetch::Mend(const Error& error)
     return true;
 }
 
+Result<> BlockRefetch::FetchMissing(const HeaderNode& terminal, BlockFetcher& peers)
+{
+    std::vector<const HeaderNode*> missing;
+    {
+        const ChainReader reader = m_parts.chain->Read();
+        for (const HeaderNode* node = &terminal; node; node = node->prev) {
+            if (!node->HasData()) missing.push_back(node);
+        }
+    }
+    if (missing.empty()) return {};
+    m_parts.log.Info("IBD Booster: waiting for {} blocks from peers, then it goes on",
+                     missing.size());
+    return FetchAgain(missing, peers);
+}
+
 Result<> BlockRefetch::FetchAgain(const std::vector<const HeaderNode*>& lost, BlockFetcher& peers)
 {
     const HeaderNode* const highest =

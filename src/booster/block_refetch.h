@@ -15,6 +15,9 @@ public:
      *  them again. */
     Result<bool> Mend(const Error& error);
 
+    /** Fetches the blocks up to `terminal` that are not stored, if there are any. */
+    Result<> FetchMissing(const HeaderNode& terminal, BlockFetcher& peers);
+
 private:
     Result<> FetchAgain(const std::vector<const HeaderNode*>& lost, BlockFetcher& peers);
     Result<> TakeBlocks(PeerBlockSupply& supply);

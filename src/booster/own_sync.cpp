@@ -1,6 +1,7 @@
 // See own_sync.h. The plan of a start is in own_sync_plan.cpp.
 #include "booster/own_sync.h"
 
+#include "booster/block_refetch.h"
 #include "booster/reindex_supply.h"
 #include "swiftsync/full_validation.h"
 #include "swiftsync/terminal.h"
@@ -73,6 +74,11 @@ Result<VerdictKind> OwnSync::RunTo(const HeaderNode& terminal, Start& start)
     if (!start.made.hints) {
         IBD_ASSIGN_OR_RETURN(const VerdictKind made, MakeHints(terminal, start, besides));
         if (made != VerdictKind::kDone) return made;
+    } else if (m_plan.CountMissing(terminal) > 0) {
+        // Block files have lost blocks since the hints were made.
+        BlockFetcher* const peers = m_parts.StartFetcher();
+        if (peers) IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchMissing(terminal, *peers));
+        if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
     }
     IBD_ASSIGN_OR_RETURN(VerdictKind end, Check(terminal, start.made, besides.values, joins));
     if (end == VerdictKind::kDone) {

@@ -362,6 +362,19 @@ class LeftOut(Damaged):
                 self.assertNotIn("there is no network", node.log_text)
                 node.stop()
 
+    def test_a_file_is_cut_after_hints_were_made(self):
+        """The node's own hints are there, and blocks that the chainstate needs are not."""
+        node = self.stored()
+        node.launch("-reindex-chainstate", *self.peer(), "-ibdbooster")
+        wait_until(lambda: "Join: hints of" in node.log_text, "hints")
+        node.kill()
+        shutil.rmtree(node.net_dir / "chainstate.ibdbooster", ignore_errors=True)
+        path = node.blocks_dir / "blk00000.dat"
+        path.write_bytes(path.read_bytes()[:60_000])
+        node.start("-reindex", *self.peer(), "-ibdbooster")
+        self.assert_synced(node, self.server, self.made)
+        node.stop()
+
     def test_blocks_above_are_indexed(self):
         """Also if a block's end cannot be found: its header is enough."""
         node = self.unindexed(80)  # the number of its transactions
