@@ -3,6 +3,7 @@
 #include "booster/given_sync.h"
 
 #include "swiftsync/convert_hints.h"
+#include "util/found.h"
 #include "util/progress.h"
 
 namespace ibd {
@@ -14,7 +15,7 @@ Result<> GivenSync::Convert()
         m_plan.Set({WorkStep::kConvertHints, WorkStep::kFold, WorkStep::kLoad}, **terminal);
     }
     const Result<> made = terminal ? MakeContainer(**terminal) : terminal.GetError();
-    if (made || m_named || made.GetError().kind != Error::Kind::kBadData) return made;
+    if (made || m_named || SystemFailed(made)) return made;
     m_parts.log.Info("IBD Booster: left out: {}", made.Message());
     m_waiting.reset();
     return {};

@@ -4,6 +4,7 @@
 #include "booster/file_hash.h"
 #include "hints/swifthints.h"
 #include "swiftsync/terminal.h"
+#include "util/found.h"
 #include "util/hex.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Result<ChosenHints> OpenSwifthints(Env& env, Logger& log, const ChainParams& par
     chosen.waiting = WaitingHints{reader->Info(), container};
     if (!env.Exists(container)) return chosen;
     auto made = OpenHints(env, container, HintsFormat::kContainer);
-    if (!made && made.GetError().kind != Error::Kind::kBadData) return made.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(made);
     if (made && CheckNetwork((*made)->Info(), params)) {
         chosen.hints = std::move(*made);
         chosen.waiting.reset();

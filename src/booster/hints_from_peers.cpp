@@ -235,7 +235,7 @@ void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
 }
 
 // A pinned file is hashed while it arrives.
-Result<std::optional<Path>> HintsFromPeers::Wait()
+Found<Path> HintsFromPeers::Wait()
 {
     m_log.Info("IBD Booster: asking peers for hints");
     m_wanted = true;
@@ -288,7 +288,7 @@ Result<std::optional<Path>> HintsFromPeers::Wait()
     }
 }
 
-Result<std::optional<Path>> HintsFromPeers::Finish(std::optional<FileHash>& hash)
+Found<Path> HintsFromPeers::Finish(std::optional<FileHash>& hash)
 {
     IBD_RETURN_IF_ERROR(m_part->Sync());
     m_part.reset();

@@ -8,6 +8,7 @@
 #include "booster/known_hints.h"
 #include "hints/container2.h"
 #include "net/peer/hints_goal.h"
+#include "util/found.h"
 #include "util/log.h"
 #include "util/progress_targets.h"
 #include "validation/chain_manager.h"
@@ -35,7 +36,7 @@ public:
 
     /** Starts fetching and waits. The file once it is complete; nothing: there will be none, as
      *  logged, or after Interrupt(). Errors are the machine's. */
-    Result<std::optional<Path>> Wait();
+    Found<Path> Wait();
     /** Call it before Wait() is called for the next file. */
     void Again();
     /** Any thread. */
@@ -60,7 +61,7 @@ private:
     Result<> RemoveOtherParts() const;
     Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
     Path PartPath() const;
-    Result<std::optional<Path>> Finish(std::optional<FileHash>& hash);
+    Found<Path> Finish(std::optional<FileHash>& hash);
     uint64_t EndOfPrefix();
 
     Env& m_env;

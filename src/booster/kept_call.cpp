@@ -3,6 +3,7 @@
 
 #include "join/join_state.h"
 #include "swiftsync/checkpoint.h"
+#include "util/found.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -23,7 +24,7 @@ bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 }
 
 /** The reason why no call can resume it; empty: one can. */
-std::string WhyUseless(const ChainManager& chain, const Result<std::optional<JoinState>>& state)
+std::string WhyUseless(const ChainManager& chain, const Found<JoinState>& state)
 {
     if (!state) return state.Message();
     if (!*state) return "it had only begun";
@@ -39,7 +40,7 @@ Result<> Tend(Env& env, Logger& log, const ChainManager& chain, const Path& fold
     const auto lock = LockBooster(env, folder);
     if (!lock) return {}; // another node works there
     const auto state = LoadJoinState(env, folder);
-    if (!state && state.GetError().kind == Error::Kind::kSystem) return state.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(state);
     const std::string useless = WhyUseless(chain, state);
     if (!useless.empty()) {
         log.Warning("dumptxouthints: removing the unfinished work of a call in '{}' ({}), which "

@@ -29,32 +29,24 @@ bool IsOfHints(const JoinState& state)
     return state.stage == JoinStage::kReading && state.aggregate;
 }
 
-bool IsSystemError(const Result<std::optional<JoinState>>& state)
-{
-    return !state && state.GetError().kind == Error::Kind::kSystem;
-}
-
 } // namespace
 
-Result<std::optional<Checkpoint>> KeptWork::Fold() const { return LoadCheckpoint(m_env, Folder()); }
+Found<Checkpoint> KeptWork::Fold() const { return LoadCheckpoint(m_env, Folder()); }
 
 Result<FoldStanding> KeptWork::StandingOfFold(const Uint256& hints_id, const BlockHash& best) const
 {
     return FindFoldStanding(m_env, Folder(), hints_id, best);
 }
 
-Result<std::optional<JoinState>> KeptWork::Pairs() const
-{
-    return LoadJoinState(m_env, PairsFolder());
-}
+Found<JoinState> KeptWork::Pairs() const { return LoadJoinState(m_env, PairsFolder()); }
 
-Result<std::optional<KeptWork::OwnWork>> KeptWork::OwnHints() const
+Found<KeptWork::OwnWork> KeptWork::OwnHints() const
 {
     const Path path = OwnHintsPath(Folder());
     IBD_ASSIGN_OR_RETURN(const bool made, m_env.IsThere(path));
     if (made) {
         auto hints = OpenHints(m_env, path);
-        if (!hints && hints.GetError().kind == Error::Kind::kSystem) return hints.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(hints);
         if (hints && CheckNetwork((*hints)->Info(), m_params) && (*hints)->Info().terminal_hash) {
             const BlockHash terminal = *(*hints)->Info().terminal_hash;
             IBD_ASSIGN_OR_RETURN(auto first, FirstPassOfHints(terminal));
@@ -71,7 +63,7 @@ Result<std::optional<KeptWork::OwnWork>> KeptWork::OwnHints() const
         state = Pairs();
         if (state && *state && !begun && !IsOfHints(**state)) return std::nullopt;
     }
-    if (IsSystemError(state)) return state.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(state);
     if (!state || !*state || (*state)->network_magic != m_params.magic ||
         (*state)->stage == JoinStage::kHinted) { // hints that are gone
         return std::nullopt;
@@ -81,11 +73,11 @@ Result<std::optional<KeptWork::OwnWork>> KeptWork::OwnHints() const
 
 /** Reads the state of the join that made the hints. Without it, or if it is damaged, the fold
  *  checks all blocks again. */
-Result<std::optional<FirstPass>> KeptWork::FirstPassOfHints(const BlockHash& terminal) const
+Found<FirstPass> KeptWork::FirstPassOfHints(const BlockHash& terminal) const
 {
     for (const Path& folder : {Folder(), PairsFolder()}) {
         auto state = LoadJoinState(m_env, folder);
-        if (IsSystemError(state)) return state.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(state);
         if (!state) m_log.Warning("IBD Booster: blocks are checked again: {}", state.Message());
         if (!state || !*state || (*state)->terminal_hash != terminal) continue;
         auto first = FirstPassOf(**state);
@@ -105,7 +97,7 @@ Result<uint64_t> KeptWork::Size() const
     return BytesOf(files, Use::kWork);
 }
 
-Result<std::optional<uint64_t>> KeptWork::SizeOfOwnHints() const
+Found<uint64_t> KeptWork::SizeOfOwnHints() const
 {
     std::optional<uint64_t> bytes;
     for (const Path& folder : {Folder(), PairsFolder()}) {
@@ -236,7 +228,7 @@ Result<> KeptWork::RememberBad(const Uint256& hints_id, const BlockHash& termina
 Result<> KeptWork::KeepFirstPass() const
 {
     auto state = Pairs();
-    if (IsSystemError(state)) return state.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(state);
     if (!state || !*state || !FirstPassOf(**state)) return {};
     return ibd::KeepFirstPass(m_env, Folder(), std::move(**state));
 }

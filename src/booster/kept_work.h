@@ -10,6 +10,7 @@
 #include "join/join_state.h"
 #include "swiftsync/checkpoint.h"
 #include "swiftsync/first_pass.h"
+#include "util/found.h"
 #include "util/log.h"
 
 namespace ibd {
@@ -39,11 +40,11 @@ public:
     // Inspect.
 
     /** The checkpoint of a fold. Bad data: it is damaged. */
-    Result<std::optional<Checkpoint>> Fold() const;
+    Found<Checkpoint> Fold() const;
     /** See FindFoldStanding(). */
     Result<FoldStanding> StandingOfFold(const Uint256& hints_id, const BlockHash& best) const;
     /** The state of a join in PairsFolder(). Bad data: it is damaged. */
-    Result<std::optional<JoinState>> Pairs() const;
+    Found<JoinState> Pairs() const;
     /** Hints of the node, and what an earlier join of all blocks left for them. */
     struct OwnWork {
         BlockHash terminal;
@@ -52,9 +53,9 @@ public:
         bool pairs = false;             //!< without hints: the join keeps them
     };
     /** Nothing: there is nothing usable; damaged hints are removed. */
-    Result<std::optional<OwnWork>> OwnHints() const;
+    Found<OwnWork> OwnHints() const;
     /** The further results of the join that made the hints up to `terminal`. */
-    Result<std::optional<FirstPass>> FirstPassOfHints(const BlockHash& terminal) const;
+    Found<FirstPass> FirstPassOfHints(const BlockHash& terminal) const;
 
     // Measure.
 
@@ -62,7 +63,7 @@ public:
     /** Bytes of all work that a start can resume. */
     Result<uint64_t> Size() const;
     /** Bytes of own hints, their join and its pairs, usable or not; nothing: there are none. */
-    Result<std::optional<uint64_t>> SizeOfOwnHints() const;
+    Found<uint64_t> SizeOfOwnHints() const;
 
     // Lock.
 

@@ -21,7 +21,7 @@ void PeerHints::Prepare(ChainManager& chain)
     m_peers->Fetch(*m_goal, m_options.wait_micros);
 }
 
-Result<std::optional<Path>> PeerHints::Fetch(ChainManager& chain, BlockFetcher* fetcher)
+Found<Path> PeerHints::Fetch(ChainManager& chain, BlockFetcher* fetcher)
 {
     if (!fetcher) {
         m_peers->Stop();
@@ -70,7 +70,7 @@ std::optional<DownloadProgress> PeerHints::Prefetching() const
 }
 
 /** Until peers have sent a file with the hash they announced, or have no more. */
-Result<std::optional<Path>> PeerHints::WaitForFile()
+Found<Path> PeerHints::WaitForFile()
 {
     auto file = m_goal->Wait();
     if (file && !*file && m_goal->WasFalse()) {
@@ -81,7 +81,7 @@ Result<std::optional<Path>> PeerHints::WaitForFile()
     return file;
 }
 
-Result<std::optional<Path>> PeerHints::FetchNext(const std::string& why)
+Found<Path> PeerHints::FetchNext(const std::string& why)
 {
     m_goal->Again();
     m_peers->Next(why);

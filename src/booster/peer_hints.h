@@ -9,6 +9,7 @@
 #include "booster/hints_from_peers.h"
 #include "booster/hints_library.h"
 #include "net/network_interfaces.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -41,7 +42,7 @@ public:
     bool Asks() const { return m_goal != nullptr; }
     /** No path: no peers are asked, or none has hints. `fetcher`: of blocks; null: no network.
      *  Called again after the hints were refused. */
-    Result<std::optional<Path>> Fetch(ChainManager& chain, BlockFetcher* fetcher);
+    Found<Path> Fetch(ChainManager& chain, BlockFetcher* fetcher);
     /** A run of the session has ended: keeps hints that were right; removes wrong ones from peers.
      */
     void Ended(VerdictKind end, const BoosterSession& session, const ChainManager& chain);
@@ -57,8 +58,8 @@ private:
     void StartPrefetch(ChainManager& chain, BlockFetcher& fetcher);
     Result<> EndPrefetch();
     std::shared_ptr<BlockPrefetch> Prefetch() const;
-    Result<std::optional<Path>> WaitForFile();
-    Result<std::optional<Path>> FetchNext(const std::string& why);
+    Found<Path> WaitForFile();
+    Found<Path> FetchNext(const std::string& why);
 
     Env& m_env;
     Logger& m_log;

@@ -10,6 +10,7 @@
 #include "booster/suspect_hints.h"
 #include "booster/trust_log.h"
 #include "booster/undo_run.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -30,7 +31,7 @@ struct SessionHooks {
     /** Starts the network if it is not running; null: the user has disabled it. */
     std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
     /** Fetches hints from peers; no path: there are none. */
-    std::function<Result<std::optional<Path>>(ChainManager& chain)> fetch_hints = {};
+    std::function<Found<Path>(ChainManager& chain)> fetch_hints = {};
     /** A run has ended; others may follow if it was kSerial. */
     std::function<void(VerdictKind end)> ended = {};
     /** Called with the hints that it made, once they are proven right and before they are removed.

@@ -125,7 +125,7 @@ bool UndoRun::IsLastNeeded(const ChainManager& chain) { return FindLastGap(chain
 Result<const HeaderNode*> UndoRun::ChooseTerminal(const Gap& gap) const
 {
     const auto kept = m_kept.Pairs();
-    if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(kept);
     if (!kept || !*kept) return gap.last; // the join reports damage
     const ChainReader reader = m_chain->Read();
     const HeaderNode* const terminal = reader.Find((*kept)->terminal_hash);
@@ -135,7 +135,7 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const Gap& gap) const
 }
 
 /** Checks the room for data still to be written; an earlier start's spills exist already. */
-Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const Gap& gap, bool last_only) const
+Found<RoomShortage> UndoRun::LookForRoom(const Gap& gap, bool last_only) const
 {
     LiveSupply supply(m_env, *m_chain, *gap.last, PlanOrder::OfFiles()); // no block is read
     IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
@@ -143,7 +143,7 @@ Result<std::optional<RoomShortage>> UndoRun::LookForRoom(const Gap& gap, bool la
     uint64_t spills = ExpectedCoinBytes(bytes);
     if (!last_only) {
         const auto kept = m_kept.Pairs();
-        if (!kept && kept.GetError().kind == Error::Kind::kSystem) return kept.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(kept);
         IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
         spills = ExpectedPairedBytes(supply.EstimatedBytes(), false);
         if (kept && *kept) {

@@ -8,6 +8,7 @@
 #include "join/fold_search.h"
 #include "join/undo_options.h"
 #include "swiftsync/sync_options.h"
+#include "util/found.h"
 #include "util/threads.h"
 #include "validation/chain_manager.h"
 
@@ -113,7 +114,7 @@ private:
     static Gap FindLastGap(const ChainManager& chain, const HeaderNode* tip);
     static Gap FindLastGap(const ChainManager& chain) { return FindLastGap(chain, chain.Tip()); }
     Result<const HeaderNode*> ChooseTerminal(const Gap& gap) const;
-    Result<std::optional<RoomShortage>> LookForRoom(const Gap& gap, bool last_only) const;
+    Found<RoomShortage> LookForRoom(const Gap& gap, bool last_only) const;
     void MakeAll(const std::function<void(const Result<>&)>& ended);
     /** Run() without a note for Ask() and Describe(). */
     Result<> RunOnce();

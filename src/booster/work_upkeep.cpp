@@ -2,6 +2,7 @@
 #include "booster/work_upkeep.h"
 
 #include "storage/chainstate_builder.h"
+#include "util/found.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -95,7 +96,7 @@ Result<> WorkUpkeep::CleanUpPublished()
     const auto lock = m_parts.kept.Lock();
     if (!lock) return {};
     const auto checkpoint = m_parts.kept.Fold();
-    if (!checkpoint && checkpoint.GetError().kind == Error::Kind::kSystem) {
+    if (SystemFailed(checkpoint)) {
         return checkpoint.GetError();
     }
     if (!checkpoint || !*checkpoint) return {};

@@ -6,6 +6,7 @@
 #include "hints/container2.h"
 #include "hints/record_hints.h"
 #include "hints/swifthints.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -101,7 +102,7 @@ Result<std::unique_ptr<Hints>> OpenFitting(Env& env, const Path& path,
         if (hints) {
             fitting.push_back(format);
             opened = std::move(hints).Value();
-        } else if (hints.GetError().kind != Error::Kind::kBadData || candidates.size() == 1) {
+        } else if (SystemFailed(hints) || candidates.size() == 1) {
             return hints.GetError();
         } else {
             const std::string& reason = hints.Message();

@@ -1,6 +1,8 @@
 // The reader. See swifthints.h.
 #include "hints/swifthints.h"
 
+#include "util/found.h"
+
 namespace ibd {
 
 namespace {
@@ -154,7 +156,7 @@ Result<> SwifthintsReader::Next(BlockShape shape, BlockHints& out)
 Result<bool> LooksLikeSwifthints(HintsFile file)
 {
     const auto reader = SwifthintsReader::Open(std::move(file));
-    if (!reader && reader.GetError().kind != Error::Kind::kBadData) return reader.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(reader);
     return reader.Ok();
 }
 

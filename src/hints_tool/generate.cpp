@@ -5,6 +5,7 @@
 #include "join/join_state.h"
 #include "join/spend_join.h"
 #include "swiftsync/file_block_source.h"
+#include "util/found.h"
 
 #include <thread>
 
@@ -84,7 +85,7 @@ Result<> Generate(const ToolContext& context, const ChainBlocks& blocks, const G
                          OutputWork::Begin(context.env, task.out, inputs));
     if (!IsComplete(context.env, work.Part(), blocks, task.format)) {
         const Result<> made = make(work);
-        const bool bad = !made && made.GetError().kind == Error::Kind::kBadData;
+        const bool bad = IsBadData(made);
         if (bad) IBD_RETURN_IF_ERROR(work.Remove(context.env));
         IBD_RETURN_IF_ERROR(made);
     }

@@ -2,6 +2,7 @@
 #include "join/spend_join.h"
 
 #include "script/coin.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -155,7 +156,7 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
     Outcome outcome;
     outcome.ordered = state.ordered;
     const auto end = HintsPhase(m_job, state).Run(make_writer);
-    if (!end && end.GetError().kind == Error::Kind::kSystem) return end.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(end);
     if (!end) {
         m_job.log.Warning("Join: {}", end.Message());
         outcome.damaged = true;

@@ -84,7 +84,7 @@ Result<JoinVerdict> UndoRebuild::Run(UndoConsumer& consumer)
         const Result<> removed = m_removal.Wait();
         if (verdict && verdict->kind == VerdictKind::kInterrupted) return verdict;
         if (!removed && verdict) return removed.GetError();
-        const bool damaged = !verdict && verdict.GetError().kind == Error::Kind::kBadData;
+        const bool damaged = IsBadData(verdict);
         if (!verdict && !damaged) return verdict;
         IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, m_job.options.directory));
         if (verdict) {
@@ -116,7 +116,7 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
             m_joined = false;
             IBD_ASSIGN_OR_RETURN(JoinVerdict joined, m_join.Run({}));
             if (joined.kind != VerdictKind::kDone) return joined;
-        } else if (made.GetError().kind == Error::Kind::kBadData) {
+        } else if (IsBadData(made)) {
             m_job.log.Warning("Undo: {}: starting over from the blocks", made.Message());
         } else {
             return made.GetError();
@@ -127,12 +127,12 @@ Result<JoinVerdict> UndoRebuild::RunLast(UndoConsumer& consumer, std::optional<F
 }
 
 /** Nothing: a join is necessary. Bad data: a spill is damaged. */
-Result<std::optional<JoinVerdict>> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept,
-                                                        std::optional<FoundCoins> found)
+Found<JoinVerdict> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept,
+                                        std::optional<FoundCoins> found)
 {
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(m_job.env, m_job.options.directory));
     auto loaded = LoadJoinState(m_job.env, m_job.options.directory);
-    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(loaded);
     const JoinState kept =
         loaded && *loaded ? std::move(**loaded) : JoinState(); // a damaged state is left for Run()
                                                                // to report
@@ -165,16 +165,15 @@ bool UndoRebuild::Fits(const FoundCoins& found) const
            m_job.IsOfSameChain(found.state);
 }
 
-Result<std::optional<JoinVerdict>> UndoRebuild::WriteFound(const JoinState& found,
-                                                           UndoConsumer& consumer)
+Found<JoinVerdict> UndoRebuild::WriteFound(const JoinState& found, UndoConsumer& consumer)
 {
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     IBD_ASSIGN_OR_RETURN(JoinVerdict verdict, Write(found, places, consumer));
     return std::optional(std::move(verdict));
 }
 
-Result<std::optional<JoinVerdict>> UndoRebuild::MakeLast(const JoinState& kept, bool use_kept,
-                                                         UndoConsumer& consumer)
+Found<JoinVerdict> UndoRebuild::MakeLast(const JoinState& kept, bool use_kept,
+                                         UndoConsumer& consumer)
 {
     m_job.fetched_bytes = 0;
     m_job.undo_blocks = 0;

@@ -5,6 +5,7 @@
 
 #include "mempool/pool_change.h"
 #include "storage/coins_reader.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -16,7 +17,7 @@ public:
     {
     }
 
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
+    Found<Coin> Read(const OutPoint& outpoint) const override
     {
         const PoolTx* const tx = m_change.Find(outpoint.txid);
         if (!tx) return m_chain.Read(outpoint);

@@ -118,7 +118,7 @@ public:
     }
 
     /** All checks of a transaction but those of clusters, dust of parents, and scripts. */
-    Result<RuleResult> Prepare(const TransactionRef& tx, CheckedTx& out) IBD_NO_THREAD_CHECK
+    RuleVerdict Prepare(const TransactionRef& tx, CheckedTx& out) IBD_NO_THREAD_CHECK
     {
         out.candidate.tx = tx;
         out.block_flags = BlockScriptFlags(m_at.tip.height, m_at.tip.hash, m_rules.m_params);
@@ -229,7 +229,7 @@ private:
         return {};
     }
 
-    Result<RuleResult> ReadCoins(const TxView& tx, std::vector<Coin>& coins) const
+    RuleVerdict ReadCoins(const TxView& tx, std::vector<Coin>& coins) const
     {
         for (const InputView& input : tx.inputs) {
             IBD_ASSIGN_OR_RETURN(auto coin, m_view.Read(input.Prevout()));
@@ -240,7 +240,7 @@ private:
     }
 
     /** Missing inputs may have been spent by this very transaction, in a block. */
-    Result<RuleResult> Missing(const TxView& tx) const
+    RuleVerdict Missing(const TxView& tx) const
     {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
             IBD_ASSIGN_OR_RETURN(const auto made, m_at.coins.Read({tx.txid, i}));
@@ -320,9 +320,9 @@ private:
     const PoolView m_view;
 };
 
-Result<RuleResult> TxAcceptance::Check(const TransactionRef& tx, const CoinsAtTip& at,
-                                       const Arrival& arrival, Origin origin, TxPool& pool,
-                                       PoolChange& change, CheckedTx& out) const
+RuleVerdict TxAcceptance::Check(const TransactionRef& tx, const CoinsAtTip& at,
+                                const Arrival& arrival, Origin origin, TxPool& pool,
+                                PoolChange& change, CheckedTx& out) const
 {
     Request request(*this, at, arrival, origin, pool, change);
     IBD_ASSIGN_OR_RETURN(RuleResult bad, request.Prepare(tx, out));

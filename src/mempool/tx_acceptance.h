@@ -8,6 +8,7 @@
 
 #include "chain/header_node.h"
 #include "consensus/params.h"
+#include "consensus/rule_verdict.h"
 #include "mempool/package_policy.h"
 #include "mempool/pool_change.h"
 #include "script/sighash.h"
@@ -77,8 +78,8 @@ public:
 
     /** Checks everything but scripts, and stages the transaction without a violation. Errors are of
      *  the disk. */
-    Result<RuleResult> Check(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
-                             Origin origin, TxPool& pool, PoolChange& change, CheckedTx& out) const
+    RuleVerdict Check(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
+                      Origin origin, TxPool& pool, PoolChange& change, CheckedTx& out) const
         IBD_REQUIRES(pool.mutex);
     /** Checks everything but scripts of a package whose form is right, and stages it. */
     Result<PackageFault> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,

@@ -52,8 +52,7 @@ std::optional<ChainDamage> FindUncheckedWitnesses(const ChainManager& chain, int
     return std::nullopt;
 }
 
-Result<std::optional<ChainDamage>> VerifyStored(Env& env, ChainManager& chain,
-                                                const NodeOptions& options)
+Found<ChainDamage> VerifyStored(Env& env, ChainManager& chain, const NodeOptions& options)
 {
     const HeaderNode* const tip = chain.Tip();
     if (tip != nullptr && int64_t{tip->time} > env.UnixTime() + kMaxFutureBlockTime) {

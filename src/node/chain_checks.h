@@ -4,6 +4,7 @@
 
 #include "node/options.h"
 #include "storage/data_dir.h"
+#include "util/found.h"
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -27,7 +28,6 @@ Result<> RefuseBroken(const ChainManager& chain, const CoinsDb& coins);
 std::optional<ChainDamage> FindUncheckedWitnesses(const ChainManager& chain, int segwit_height);
 
 /** The checks of -checkblocks and -checklevel. Errors: the machine's. */
-Result<std::optional<ChainDamage>> VerifyStored(Env& env, ChainManager& chain,
-                                                const NodeOptions& options);
+Found<ChainDamage> VerifyStored(Env& env, ChainManager& chain, const NodeOptions& options);
 
 } // namespace ibd

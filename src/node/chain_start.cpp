@@ -7,6 +7,7 @@
 #include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
+#include "util/found.h"
 #include "validation/block_import.h"
 #include "validation/stored_files.h"
 
@@ -66,7 +67,7 @@ Result<> ChainStart::Load()
 
 Result<> ChainStart::Damaged(const char* what, Result<> result)
 {
-    if (result || result.GetError().kind == Error::Kind::kSystem) return result;
+    if (result || SystemFailed(result)) return result;
     m_log.Error("{}", result.Message());
     m_asks_for_reindex = true;
     return BadData("{}.\nPlease restart with -reindex or -reindex-chainstate to recover.", what);

@@ -311,7 +311,7 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     return fetcher;
 }
 
-Result<std::optional<Path>> Node::FetchHints(ChainManager& chain)
+Found<Path> Node::FetchHints(ChainManager& chain)
 {
     m_peer_hints.Prepare(chain);
     return m_peer_hints.Fetch(chain, m_peer_hints.Asks() ? StartFetcher(chain) : nullptr);

@@ -17,6 +17,7 @@
 #include "rpc/mining.h"
 #include "rpc/network.h"
 #include "rpc/tip_coins.h"
+#include "util/found.h"
 #include "util/log_file.h"
 #include "util/thread_log.h"
 
@@ -63,7 +64,7 @@ private:
     void MakeNetwork(uint64_t files);
     void OpenEarlyCalls();
     BlockFetcher* StartFetcher(ChainManager& chain);
-    Result<std::optional<Path>> FetchHints(ChainManager& chain);
+    Found<Path> FetchHints(ChainManager& chain);
     SessionOptions BoosterSettings();
     SessionHooks BoosterHooks();
     PeerHintsOptions PeerHintsSettings();

@@ -119,7 +119,7 @@ Result<> BlockIndexDb::LoadBlocks(
     return it.Status();
 }
 
-Result<std::optional<BlockFileInfo>> BlockIndexDb::ReadFile(int32_t n) const
+Found<BlockFileInfo> BlockIndexDb::ReadFile(int32_t n) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(FileKey(n)));
     if (!value) return std::nullopt;
@@ -130,7 +130,7 @@ Result<std::optional<BlockFileInfo>> BlockIndexDb::ReadFile(int32_t n) const
     return *info;
 }
 
-Result<std::optional<int32_t>> BlockIndexDb::LastFile() const
+Found<int32_t> BlockIndexDb::LastFile() const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(kLastFileKey));
     if (!value) return std::optional<int32_t>();
@@ -180,7 +180,7 @@ Result<> BlockIndexDb::SetReindexing(bool on)
     return m_kv->Write(batch, /*sync=*/true);
 }
 
-Result<std::optional<bool>> BlockIndexDb::Flag(std::string_view name) const
+Found<bool> BlockIndexDb::Flag(std::string_view name) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(FlagKey(name)));
     if (!value) return std::nullopt;

@@ -6,6 +6,7 @@
 #include "primitives/block.h"
 #include "storage/block_file_info.h"
 #include "storage/kv_store.h"
+#include "util/found.h"
 
 #include <functional>
 #include <span>
@@ -67,8 +68,8 @@ public:
                                                      const BlockIndexRecord& record)>& visit) const;
     /** Records of files 0 to the last; missing ones in between are empty. */
     Result<std::vector<BlockFileInfo>> LoadFiles() const;
-    Result<std::optional<BlockFileInfo>> ReadFile(int32_t n) const;
-    Result<std::optional<int32_t>> LastFile() const;
+    Found<BlockFileInfo> ReadFile(int32_t n) const;
+    Found<int32_t> LastFile() const;
     /** Writes all changes in one synced batch. */
     Result<> Write(const BlockIndexUpdate& update);
 
@@ -76,7 +77,7 @@ public:
     Result<bool> Reindexing() const;
     Result<> SetReindexing(bool on);
     /** Named flags: "prunedblockfiles", "txindex". Nothing: never set. */
-    Result<std::optional<bool>> Flag(std::string_view name) const;
+    Found<bool> Flag(std::string_view name) const;
     Result<> SetFlag(std::string_view name, bool on);
 
     KvStore& Kv() { return *m_kv; }

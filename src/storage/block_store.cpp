@@ -7,6 +7,7 @@
 #include "storage/frame_scanner.h"
 #include "storage/undo.h"
 #include "util/endian.h"
+#include "util/found.h"
 #include "util/hex.h"
 
 namespace ibd {
@@ -301,7 +302,7 @@ Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
         return Error{fmt::format("{}, at {}: {}", path.string(), pos.offset, error.message),
                      error.kind};
     };
-    if (!visited && visited.GetError().kind == Error::Kind::kSystem) {
+    if (SystemFailed(visited)) {
         return with_place(visited.GetError());
     }
     IBD_RETURN_IF_ERROR(PassAll(window)); // an undecodable record is most likely damaged

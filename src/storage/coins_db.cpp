@@ -40,7 +40,7 @@ Result<std::unique_ptr<CoinsDb>> CoinsDb::Open(Env& env, Logger& log, const Coin
     return std::unique_ptr<CoinsDb>(new CoinsDb(std::move(kv), options.batch_bytes));
 }
 
-Result<std::optional<Coin>> CoinsDb::Get(const OutPoint& outpoint) const
+Found<Coin> CoinsDb::Get(const OutPoint& outpoint) const
 {
     IBD_ASSIGN_OR_RETURN(const auto value, m_kv->Get(CoinKey(outpoint).Span()));
     if (!value) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "script/coin.h"
 #include "storage/kv_store.h"
+#include "util/found.h"
 
 #include <functional>
 
@@ -89,7 +90,7 @@ public:
     static Result<std::unique_ptr<CoinsDb>> Open(Env& env, Logger& log,
                                                  const CoinsDbOptions& options);
 
-    Result<std::optional<Coin>> Get(const OutPoint& outpoint) const;
+    Found<Coin> Get(const OutPoint& outpoint) const;
     Result<bool> Has(const OutPoint& outpoint) const;
     /** The block that the coins are at; null: new, or a write is incomplete. */
     Result<BlockHash> BestBlock() const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "storage/coins_db.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -10,16 +11,13 @@ class CoinsReader {
 public:
     virtual ~CoinsReader() = default;
     /** The coin if it is unspent. Errors are of the disk. */
-    virtual Result<std::optional<Coin>> Read(const OutPoint& outpoint) const = 0;
+    virtual Found<Coin> Read(const OutPoint& outpoint) const = 0;
 };
 
 class CoinsDbReader final : public CoinsReader {
 public:
     explicit CoinsDbReader(const CoinsDb& db) : m_db(db) {}
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
-    {
-        return m_db.Get(outpoint);
-    }
+    Found<Coin> Read(const OutPoint& outpoint) const override { return m_db.Get(outpoint); }
 
 private:
     const CoinsDb& m_db;

@@ -17,7 +17,7 @@ FrameScanner::FrameScanner(const ReadableFile& file, Path path, const XorKey& ke
     m_buffer.resize(m_window + kFrameHeaderSize + kMaxStoredBlockSize);
 }
 
-Result<std::optional<FrameScanner::Frame>> FrameScanner::Next()
+Found<FrameScanner::Frame> FrameScanner::Next()
 {
     m_last_frame = 0;
     while (true) {

@@ -5,6 +5,7 @@
 
 #include "storage/xor_key.h"
 #include "util/env.h"
+#include "util/found.h"
 
 #include <array>
 #include <optional>
@@ -25,7 +26,7 @@ public:
 
     /** The next frame: magic, a length of 80 to 4,000,000 and that many bytes inside the file.
      *  Other bytes are skipped. Nothing: the end of the file. */
-    Result<std::optional<Frame>> Next();
+    Found<Frame> Next();
     /** The last returned frame was not a block: the search continues just after its magic. */
     void Refuse();
 

@@ -13,7 +13,7 @@ FrameWalker::FrameWalker(const ReadableFile& file, Path path, const XorKey& key,
 {
 }
 
-Result<std::optional<FrameWalker::Frame>> FrameWalker::Next()
+Found<FrameWalker::Frame> FrameWalker::Next()
 {
     if (!m_scanner) {
         IBD_ASSIGN_OR_RETURN(const auto frame, Peek());
@@ -30,7 +30,7 @@ Result<std::optional<FrameWalker::Frame>> FrameWalker::Next()
 }
 
 /** The frame that starts exactly at m_pos; nothing if there is none. */
-Result<std::optional<FrameWalker::Frame>> FrameWalker::Peek()
+Found<FrameWalker::Frame> FrameWalker::Peek()
 {
     if (!m_file_size) {
         IBD_ASSIGN_OR_RETURN(m_file_size, m_file.Size());

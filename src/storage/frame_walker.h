@@ -7,6 +7,7 @@
 
 #include "primitives/block.h"
 #include "storage/frame_scanner.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -23,14 +24,14 @@ public:
                 const std::array<uint8_t, 4>& magic, size_t window);
 
     /** The next frame; nothing: the end of the file. */
-    Result<std::optional<Frame>> Next();
+    Found<Frame> Next();
     /** The last returned frame was not a block: the search continues just after its magic. */
     void Refuse();
 
 private:
     static constexpr size_t kReadBytes = 4 << 10;
 
-    Result<std::optional<Frame>> Peek();
+    Found<Frame> Peek();
     Result<ByteSpan> Head();
     void Scan(uint64_t from);
 

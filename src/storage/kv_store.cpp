@@ -89,7 +89,7 @@ struct KvStore::Impl {
         return o;
     }
 
-    Result<std::optional<Bytes>> Get(ByteSpan key) const
+    Found<Bytes> Get(ByteSpan key) const
     {
         std::string value;
         const leveldb::Status status = db->Get(ReadOptions(), ToSlice(key), &value);
@@ -198,7 +198,7 @@ Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions 
     return std::unique_ptr<KvStore>(new KvStore(std::move(impl)));
 }
 
-Result<std::optional<Bytes>> KvStore::Get(ByteSpan key) const { return m_impl->Get(key); }
+Found<Bytes> KvStore::Get(ByteSpan key) const { return m_impl->Get(key); }
 
 Result<bool> KvStore::Exists(ByteSpan key) const
 {

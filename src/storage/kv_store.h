@@ -10,6 +10,7 @@
 #include "storage/kv_io.h"
 #include "storage/xor_key.h"
 #include "util/env.h"
+#include "util/found.h"
 #include "util/log.h"
 
 #include <memory>
@@ -82,7 +83,7 @@ public:
     static Result<std::unique_ptr<KvStore>> Open(Env& env, Logger& log, KvOptions options);
     ~KvStore();
 
-    Result<std::optional<Bytes>> Get(ByteSpan key) const;
+    Found<Bytes> Get(ByteSpan key) const;
     Result<bool> Exists(ByteSpan key) const;
     /** Applies a batch; with `sync` it is durable on return. After a failure all later calls fail.
      */

@@ -5,6 +5,7 @@
 #include "consensus/rule_verdict.h"
 #include "consensus/script_flags.h"
 #include "consensus/sigops.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -25,7 +26,7 @@ std::optional<FoldFailure> BlockTaker::Take(BlockSource& source, const SuppliedB
     kept = false;
     const RuleVerdict broken = Check(block);
     if (!broken) {
-        const bool damaged = broken.GetError().kind == Error::Kind::kBadData;
+        const bool damaged = IsBadData(broken);
         return Failed(damaged ? Kind::kUndo : Kind::kMachine, node, broken.GetError());
     }
     if (*broken) {

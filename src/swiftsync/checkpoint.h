@@ -5,6 +5,7 @@
 
 #include "swiftsync/aggregate.h"
 #include "swiftsync/run_file.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -87,7 +88,7 @@ Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& check
 
 /** Loads the checkpoint with its log. Nothing: there is none. Bad data, naming the file: it is
  *  damaged. */
-Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory);
+Found<Checkpoint> LoadCheckpoint(Env& env, const Path& directory);
 
 /** Removes checkpoint, runs and leftovers in the directory, but not the list of bad hints. */
 Result<> RemoveCheckpoint(Env& env, const Path& directory);
@@ -117,8 +118,7 @@ Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory);
 Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,
                           const BlockHash& terminal_hash, std::string_view reason);
 /** The reason why these hints failed on this branch; nothing: they did not fail. */
-Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory,
-                                                 const Uint256& hints_id,
-                                                 const BlockHash& terminal_hash);
+Found<std::string> KnownBadHints(Env& env, const Path& directory, const Uint256& hints_id,
+                                 const BlockHash& terminal_hash);
 
 } // namespace ibd

@@ -1,6 +1,7 @@
 // The booster's directory: its checkpoint, runs, lock and what it remembers of bad hints. See
 // checkpoint.h.
 #include "swiftsync/checkpoint_log.h"
+#include "util/found.h"
 #include "util/hex.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& check
     return WriteFileAtomically(env, CheckpointPath(directory), checkpoint.Encode());
 }
 
-Result<std::optional<Checkpoint>> LoadCheckpoint(Env& env, const Path& directory)
+Found<Checkpoint> LoadCheckpoint(Env& env, const Path& directory)
 {
     const Path path = CheckpointPath(directory);
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
@@ -89,7 +90,7 @@ Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uin
                                       const BlockHash& best_block)
 {
     const auto found = LoadCheckpoint(env, directory);
-    if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(found);
     if (!found) return FoldStanding::kUnpublished;
     if (!*found) return FoldStanding::kNone;
     const Checkpoint& kept = **found;
@@ -137,9 +138,8 @@ Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_
     return WriteFileAtomically(env, directory / kBadHintsFile, text);
 }
 
-Result<std::optional<std::string>> KnownBadHints(Env& env, const Path& directory,
-                                                 const Uint256& hints_id,
-                                                 const BlockHash& terminal_hash)
+Found<std::string> KnownBadHints(Env& env, const Path& directory, const Uint256& hints_id,
+                                 const BlockHash& terminal_hash)
 {
     IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadBadHints(env, directory));
     const std::string key = BadHintsKey(hints_id, terminal_hash);

@@ -6,6 +6,7 @@
 #include "swiftsync/file_block_source.h"
 #include "swiftsync/fold_phase.h"
 #include "swiftsync/load_phase.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -90,7 +91,7 @@ std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& fold
 }
 
 /** Why the sum proves nothing, if so. Bad data: a run is damaged. */
-Result<std::optional<std::string>> JudgeChain(std::span<const RunReader> runs)
+Found<std::string> JudgeChain(std::span<const RunReader> runs)
 {
     std::vector<CoinbaseId> ids;
     for (const RunReader& run : runs) {
@@ -122,8 +123,8 @@ struct SyncEngine::Impl {
     }
 
     Result<Verdict> Run();
-    Result<std::optional<Verdict>> FinishPublished();
-    Result<std::optional<std::string>> FailedBefore() const;
+    Found<Verdict> FinishPublished();
+    Found<std::string> FailedBefore() const;
     Result<Outcome> RunOnce();
     Result<Outcome> Conclude(const FoldEnd& fold);
     struct Loaded {
@@ -183,10 +184,10 @@ Result<Verdict> SyncEngine::Impl::Run()
 
 /** Resumes after a crash between publishing and cleanup: only cleanup is left if the chainstate is
  *  still the published one. */
-Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
+Found<Verdict> SyncEngine::Impl::FinishPublished()
 {
     const auto found = LoadCheckpoint(job.env, job.options.directory);
-    if (!found && found.GetError().kind == Error::Kind::kSystem) return found.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(found);
     if (!found || !*found || !(*found)->published || !job.Owns(**found)) {
         return std::nullopt;
     }
@@ -201,7 +202,7 @@ Result<std::optional<Verdict>> SyncEngine::Impl::FinishPublished()
 }
 
 /** The remembered reason why these hints failed before, if any. */
-Result<std::optional<std::string>> SyncEngine::Impl::FailedBefore() const
+Found<std::string> SyncEngine::Impl::FailedBefore() const
 {
     if (!job.options.remember_bad) return std::optional<std::string>();
     return KnownBadHints(job.env, job.options.directory, job.hints.Info().id, job.terminal.hash);
@@ -228,7 +229,7 @@ Result<Outcome> SyncEngine::Impl::Conclude(const FoldEnd& fold)
     }
     if (job.options.fold_only) return Outcome{{VerdictKind::kFolded, "", job.terminal.height, 0}};
     auto loaded = JudgeAndLoad(fold.state);
-    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(loaded);
     if (!loaded) {
         job.log.Warning("Booster: {}", loaded.Message());
         return Outcome{.verdict = {}, .restart = true};

@@ -113,7 +113,7 @@ Result<bool> FileBlockSource::Next(SuppliedBlock& out)
         m_stretch = m_stretch.subspan(1);
     }
     Result<ByteSpan> bytes = again ? ReadAgain() : ReadPlanned();
-    if (!bytes && !again && bytes.GetError().kind == Error::Kind::kBadData) {
+    if (!again && IsBadData(bytes)) {
         const Result<ByteSpan> second = ReadAgain();
         if (second || SystemFailed(second)) bytes = second;
     }

@@ -18,7 +18,7 @@ Result<FoldEnd> FoldPhase::Run()
     return FoldEnd{committer.State(), std::move(*failure)};
 }
 
-Result<std::optional<FoldFailure>> FoldPhase::FoldAll(Committer& committer)
+Found<FoldFailure> FoldPhase::FoldAll(Committer& committer)
 {
     const BoosterOptions& options = m_job.options;
     const HeightSet& folded = committer.State().folded;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "swiftsync/sync_progress.h"
+#include "util/found.h"
 #include "util/progress.h"
 
 namespace ibd {
@@ -27,7 +28,7 @@ public:
     Result<FoldEnd> Run();
 
 private:
-    Result<std::optional<FoldFailure>> FoldAll(Committer& committer);
+    Found<FoldFailure> FoldAll(Committer& committer);
     std::vector<FoldObserver*> BeginObservers(const HeightSet& folded) const;
     std::optional<FoldFailure> RunWorkers(const FoldContext& context);
     uint64_t BytesToFold() const;

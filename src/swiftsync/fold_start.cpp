@@ -3,6 +3,7 @@
 
 #include "consensus/subsidy.h"
 #include "storage/chainstate_builder.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -28,7 +29,7 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
     const Path& directory = job.options.directory;
     IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
     auto loaded = LoadCheckpoint(job.env, directory);
-    if (!loaded && loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(loaded);
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && kept->published) {
@@ -37,7 +38,7 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
         unusable = "the checkpoint belongs to other hints, options or rules";
     } else if (kept) {
         const auto opened = job.OpenRunsOf(*kept);
-        if (!opened && opened.GetError().kind == Error::Kind::kSystem) return opened.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(opened);
         if (!opened) unusable = opened.Message();
     }
     if (!unusable.empty()) job.log.Warning("Booster: cannot go on from before: {}", unusable);

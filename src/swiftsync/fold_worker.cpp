@@ -2,6 +2,7 @@
 #include "swiftsync/fold_worker.h"
 
 #include "storage/crc32c.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -18,7 +19,7 @@ uint64_t SecretOf(const AggregateSalt& salt) { return ReadLE64(Sha256Of(salt).da
 /** The failure of a handed-over epoch: bad data means that the committer refuted its totals. */
 FoldFailure NotTaken(const Error& error)
 {
-    const bool refuted = error.kind == Error::Kind::kBadData;
+    const bool refuted = IsBadData(error);
     return Failed(refuted ? FoldFailure::Kind::kTotals : FoldFailure::Kind::kMachine, error);
 }
 
@@ -136,7 +137,7 @@ std::optional<FoldFailure> FoldWorker::ReadHints(const HeaderNode& node)
 {
     const Result<> read = m_context.hints.Read(static_cast<uint32_t>(node.height), m_hints);
     if (read) return std::nullopt;
-    const bool damaged = read.GetError().kind == Error::Kind::kBadData;
+    const bool damaged = IsBadData(read);
     return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
                   read.GetError(), node.height);
 }

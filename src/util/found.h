@@ -1,5 +1,5 @@
-// Names for Results with a further distinction: a value that may be absent, and an error of the
-// machine.
+// Names for Results with a further distinction: a value that may be absent, and the kind of an
+// error.
 #pragma once
 
 #include "util/result.h"
@@ -11,10 +11,19 @@ template <typename T>
 using Found = Result<std::optional<T>>;
 
 /** The machine failed; the data may be fine. */
+inline bool SystemFailed(const Error& error) { return error.kind == Error::Kind::kSystem; }
 template <typename T>
 bool SystemFailed(const Result<T>& result)
 {
-    return !result.Ok() && result.GetError().kind == Error::Kind::kSystem;
+    return !result.Ok() && SystemFailed(result.GetError());
+}
+
+/** The input is invalid, whatever the machine. */
+inline bool IsBadData(const Error& error) { return !SystemFailed(error); }
+template <typename T>
+bool IsBadData(const Result<T>& result)
+{
+    return !result.Ok() && IsBadData(result.GetError());
 }
 
 } // namespace ibd

@@ -2,6 +2,7 @@
 #include "validation/block_reader.h"
 
 #include "consensus/block_check.h"
+#include "util/found.h"
 
 namespace ibd {
 
@@ -20,7 +21,7 @@ Result<std::unique_ptr<LoadedBlock>> LoadOnce(const BlockStore& blocks, const St
     auto loaded = std::make_unique<LoadedBlock>();
     auto raw = blocks.ReadBlock(wanted.data, &wanted.hash);
     if (!raw) {
-        if (raw.GetError().kind == Error::Kind::kBadData) return damaged(raw.Message());
+        if (IsBadData(raw)) return damaged(raw.Message());
         return blocks.UnreadableBlock(wanted.data, wanted.hash, wanted.height, raw.GetError());
     }
     loaded->raw = std::move(*raw);
@@ -36,7 +37,7 @@ Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const S
                                                const ConsensusParams& params)
 {
     auto loaded = LoadOnce(blocks, block, params);
-    if (loaded || loaded.GetError().kind == Error::Kind::kSystem) return loaded;
+    if (loaded || SystemFailed(loaded)) return loaded;
     return LoadOnce(blocks, block, params); // the transfer from the disk may have failed
 }
 
@@ -50,7 +51,7 @@ BlockReader::BlockReader(const BlockStore& blocks, const ConsensusParams& params
             if (item->Ok() && !block.undo.IsNull()) {
                 const Result<> undo = BlockArchive(blocks).CheckUndo(block);
                 (**item)->undo_intact = undo.Ok();
-                if (!undo && undo.GetError().kind == Error::Kind::kSystem) *item = undo.GetError();
+                if (SystemFailed(undo)) *item = undo.GetError();
             }
             // A parsed block takes about twice its bytes.
             const size_t bytes = item->Ok() ? 2 * (**item)->raw.size() : 0;

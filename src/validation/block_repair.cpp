@@ -30,11 +30,11 @@ std::vector<BlockRepair::Stored> BlockRepair::StoredIn(const std::vector<int32_t
 }
 
 /** The fault of the block on the disk; empty if it is intact. */
-Result<std::optional<Error>> BlockRepair::FindDamage(const StoredBlock& block) const
+Found<Error> BlockRepair::FindDamage(const StoredBlock& block) const
 {
     const auto loaded = LoadBlock(m_stores.blocks, block, m_chain.Params().consensus);
     if (!loaded) {
-        if (loaded.GetError().kind == Error::Kind::kSystem) return loaded.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(loaded);
         return std::optional(loaded.GetError());
     }
     const bool segwit =

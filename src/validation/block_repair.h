@@ -2,6 +2,7 @@
 // count as damage: the block on the disk may be intact. Owned by the ChainManager. Any thread.
 #pragma once
 
+#include "util/found.h"
 #include "validation/block_tree.h"
 #include "validation/chain_view.h"
 
@@ -33,7 +34,7 @@ private:
         StoredBlock place;
     };
     std::vector<Stored> StoredIn(const std::vector<int32_t>& files) const;
-    Result<std::optional<Error>> FindDamage(const StoredBlock& block) const;
+    Found<Error> FindDamage(const StoredBlock& block) const;
     Result<> Forget(const Stored& block, const Error& damage);
 
     const ChainView& m_chain;

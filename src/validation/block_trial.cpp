@@ -2,6 +2,7 @@
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
 
 namespace ibd {
 
@@ -22,7 +23,7 @@ HeaderNode NodeOn(const BlockView& block, HeaderNode& prev)
 
 } // namespace
 
-Result<RuleResult> ChainManager::TestBlock(const BlockView& block, bool check_merkle_root)
+RuleVerdict ChainManager::TestBlock(const BlockView& block, bool check_merkle_root)
 {
     const Lock state(m_state);
     if (block.Header().prev_hash != m_connected->hash) {

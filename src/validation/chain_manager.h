@@ -18,6 +18,7 @@
 // fault of a block from outside is a RuleResult.
 #pragma once
 
+#include "consensus/rule_verdict.h"
 #include "consensus/versionbits.h"
 #include "validation/block_acceptor.h"
 #include "validation/block_pruner.h"
@@ -134,7 +135,7 @@ public:
     /** The verdict on a block on the tip, without proof of work and signet solution, without taking
      *  it. `check_merkle_root`: also check the root in its header. There must be a tip. Runs
      *  scripts, so call it on the connecting thread. */
-    Result<RuleResult> TestBlock(const BlockView& block, bool check_merkle_root);
+    RuleVerdict TestBlock(const BlockView& block, bool check_merkle_root);
     /** Connects and disconnects blocks until the tip is the best known block. Returns early,
      *  without error, when interrupted or when `pause` (called between blocks) returns true. A
      *  better branch is put aside, with a warning, if a block on the way to it cannot be
@@ -240,7 +241,7 @@ private:
     // chain_tip.cpp
     Result<> CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
                                 const RuleViolation& found) const;
-    Result<RuleResult> Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
+    RuleVerdict Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown) IBD_REQUIRES(m_state);
     Result<> DisconnectTip() IBD_REQUIRES(m_state);
     void SetTip(HeaderNode& node, bool shown) IBD_REQUIRES(m_state);

@@ -2,6 +2,8 @@
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"
+#include "consensus/rule_verdict.h"
+#include "util/found.h"
 
 #include <fmt/chrono.h>
 
@@ -33,7 +35,7 @@ Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockVie
 }
 
 /** The verdict on the next tip; on success the coins are at it. */
-Result<RuleResult> ChainManager::Judge(HeaderNode& node, LoadedBlock& block)
+RuleVerdict ChainManager::Judge(HeaderNode& node, LoadedBlock& block)
 {
     IBD_ASSIGN_OR_RETURN(ScriptChecker * checker, CheckerFor(node));
     RuleResult verdict = block.verdict;
@@ -120,7 +122,7 @@ Result<> ChainManager::DisconnectTip()
     Result<BlockUndo> undo = BlockArchive(m_stores.blocks).Undo(stored);
     if (!undo) {
         Error error = undo.GetError();
-        const bool damaged = error.kind == Error::Kind::kBadData;
+        const bool damaged = IsBadData(error);
         if (damaged) error.message += fmt::format("; restart with {}", RebuildOption());
         return error;
     }

@@ -62,7 +62,7 @@ Result<const Coin*> CoinsCache::Get(const OutPoint& outpoint)
     return place.entry ? &place.entry->coin : nullptr;
 }
 
-Result<std::optional<Coin>> CoinsCache::Read(const OutPoint& outpoint) const
+Found<Coin> CoinsCache::Read(const OutPoint& outpoint) const
 {
     const Entry* entry = m_table.Find(outpoint).entry;
     if (!entry) return m_base.Read(outpoint);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "storage/coins_reader.h"
+#include "util/found.h"
 #include "util/threads.h"
 #include "validation/coin_table.h"
 
@@ -20,7 +21,7 @@ public:
     /** The coin; null: not unspent. The pointer is valid until the cache is changed. */
     Result<const Coin*> Get(const OutPoint& outpoint);
     /** Does not change this cache; for overlays on top of it. */
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override;
+    Found<Coin> Read(const OutPoint& outpoint) const override;
 
     /** Adds an unspent coin. `may_exist`: the base may have an older coin of the same outpoint
      *  (BIP30 repeats, restored coins); otherwise it must have none. */

@@ -47,16 +47,16 @@ public:
     }
 
     /** The coins stay changed only if it returns that the block is valid. */
-    Result<RuleResult> Run();
+    RuleVerdict Run();
     ConnectStats Stats() const { return {m_rules.Fees(), m_rules.Inputs(), m_rules.SigOpCost()}; }
 
 private:
-    Result<RuleResult> CheckBip30();
-    Result<RuleResult> ConnectTx(size_t index);
-    Result<RuleResult> SpendInputs(const TxView& tx, TxUndo& undo);
+    RuleVerdict CheckBip30();
+    RuleVerdict ConnectTx(size_t index);
+    RuleVerdict SpendInputs(const TxView& tx, TxUndo& undo);
     Result<> AddOutputs(const TxView& tx);
-    Result<RuleResult> ConnectTxs();
-    Result<RuleResult> Connect();
+    RuleVerdict ConnectTxs();
+    RuleVerdict Connect();
     void TakeBack();
 
     const BlockView& m_block;
@@ -74,7 +74,7 @@ private:
     std::vector<std::pair<OutPoint, Coin>> m_overwritten; //!< BIP30 repeats
 };
 
-Result<RuleResult> Connection::CheckBip30()
+RuleVerdict Connection::CheckBip30()
 {
     for (const TxView& tx : m_block.Txs()) {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
@@ -87,7 +87,7 @@ Result<RuleResult> Connection::CheckBip30()
     return std::nullopt;
 }
 
-Result<RuleResult> Connection::SpendInputs(const TxView& tx, TxUndo& undo)
+RuleVerdict Connection::SpendInputs(const TxView& tx, TxUndo& undo)
 {
     undo.spent.reserve(tx.inputs.size());
     for (const InputView& input : tx.inputs) {
@@ -118,7 +118,7 @@ Result<> Connection::AddOutputs(const TxView& tx)
     return {};
 }
 
-Result<RuleResult> Connection::ConnectTx(size_t index)
+RuleVerdict Connection::ConnectTx(size_t index)
 {
     const TxView& tx = m_block.Txs()[index];
     std::span<const Coin> spent;
@@ -134,7 +134,7 @@ Result<RuleResult> Connection::ConnectTx(size_t index)
     return std::nullopt;
 }
 
-Result<RuleResult> Connection::ConnectTxs()
+RuleVerdict Connection::ConnectTxs()
 {
     if (m_bip30 == Bip30Check::kFirst) {
         IBD_ASSIGN_OR_RETURN(RuleResult repeated, CheckBip30());
@@ -165,11 +165,11 @@ void Connection::TakeBack()
 }
 
 /** Changes the coins whatever the verdict. */
-Result<RuleResult> Connection::Connect()
+RuleVerdict Connection::Connect()
 {
     m_undo.txs.assign(m_block.Txs().size() - 1, {});
     if (m_checker) m_checker->Begin(m_rules.Flags());
-    Result<RuleResult> verdict = ConnectTxs();
+    RuleVerdict verdict = ConnectTxs();
     RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
     if (!verdict) return verdict;
     if (!*verdict) verdict = std::move(scripts);
@@ -177,10 +177,10 @@ Result<RuleResult> Connection::Connect()
     return verdict;
 }
 
-Result<RuleResult> Connection::Run()
+RuleVerdict Connection::Run()
 {
     m_coins.BeginBlock();
-    Result<RuleResult> verdict = Connect();
+    RuleVerdict verdict = Connect();
     const bool valid = verdict && !*verdict;
     if (!valid) TakeBack();
     m_coins.EndBlock();
@@ -236,17 +236,16 @@ Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
 
 } // namespace
 
-Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
-                                const ChainParams& params, CoinsCache& coins,
-                                ScriptChecker* checker, BlockUndo& undo, ConnectStats* stats,
-                                const KeepUndo& keep)
+RuleVerdict ConnectBlock(const BlockView& block, const HeaderNode& node, const ChainParams& params,
+                         CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo,
+                         ConnectStats* stats, const KeepUndo& keep)
 {
     if (!node.prev) { // the genesis coinbase is not spendable and makes no coin
         undo.txs.clear();
         return std::nullopt;
     }
     Connection connection(block, node, params, coins, checker, undo, keep);
-    Result<RuleResult> verdict = connection.Run();
+    RuleVerdict verdict = connection.Run();
     if (stats) *stats = connection.Stats();
     return verdict;
 }

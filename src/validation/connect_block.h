@@ -4,6 +4,7 @@
 #pragma once
 
 #include "chain/header_tree.h"
+#include "consensus/rule_verdict.h"
 #include "storage/undo.h"
 #include "validation/coins_cache.h"
 #include "validation/script_checker.h"
@@ -28,10 +29,9 @@ using KeepUndo = std::function<Result<>(const BlockUndo&)>;
  *  the last step. On a violation, and on an error, which is of the disk or of `keep`, the coins are
  *  as before and `undo` is unspecified.
  *  Rules: BIP30, BIP68, coinbase maturity, amounts, fees, subsidy, sigop cost, scripts. */
-Result<RuleResult> ConnectBlock(const BlockView& block, const HeaderNode& node,
-                                const ChainParams& params, CoinsCache& coins,
-                                ScriptChecker* checker, BlockUndo& undo,
-                                ConnectStats* stats = nullptr, const KeepUndo& keep = {});
+RuleVerdict ConnectBlock(const BlockView& block, const HeaderNode& node, const ChainParams& params,
+                         CoinsCache& coins, ScriptChecker* checker, BlockUndo& undo,
+                         ConnectStats* stats = nullptr, const KeepUndo& keep = {});
 
 /** Result of disconnecting a block. */
 enum class DisconnectVerdict {

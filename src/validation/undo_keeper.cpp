@@ -1,6 +1,7 @@
 // See undo_keeper.h.
 #include "validation/undo_keeper.h"
 
+#include "util/found.h"
 #include "validation/pruning.h"
 
 namespace ibd {
@@ -11,7 +12,7 @@ Result<bool> UndoKeeper::HasUsable(HeaderNode& node)
     if (stored.data.IsNull() || stored.undo.IsNull()) return false;
     const Result<> sound = BlockArchive(m_stores.blocks).CheckUndo(stored);
     if (sound) return true;
-    if (sound.GetError().kind == Error::Kind::kSystem) return sound.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(sound);
     IBD_RETURN_IF_ERROR(Forget(node, sound.Message()));
     return false;
 }

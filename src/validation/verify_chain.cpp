@@ -2,6 +2,7 @@
 #include "validation/verify_chain.h"
 
 #include "consensus/block_check.h"
+#include "util/found.h"
 
 #include <algorithm>
 
@@ -39,7 +40,7 @@ private:
     template <typename T>
     Result<Verification> Judge(const Result<T>& result)
     {
-        if (result.GetError().kind == Error::Kind::kSystem) return result.GetError();
+        IBD_RETURN_IF_SYSTEM_ERROR(result);
         return Failed(result.Message());
     }
     Result<Verification> CheckOne(const HeaderNode& node);

@@ -16,10 +16,7 @@ namespace {
 /** No coins at all. */
 class Nothing final : public CoinsReader {
 public:
-    Result<std::optional<Coin>> Read(const OutPoint&) const override
-    {
-        return std::optional<Coin>();
-    }
+    Found<Coin> Read(const OutPoint&) const override { return std::optional<Coin>(); }
 };
 
 class Ground {

@@ -2,6 +2,7 @@
 #include "net/peer/hints_downloader.h"
 
 #include "crypto/sha256_batch.h"
+#include "util/found.h"
 
 #include <algorithm>
 #include <tuple>
@@ -287,7 +288,7 @@ std::optional<std::string> HintsDownloader::TakeHead(const HintsDataMessage& mes
 {
     if (message.data.size() > kMaxHintsHead) return "head of hints too long";
     auto pieces = m_goal.TakeHead(m_chosen, Bytes(message.data.begin(), message.data.end()));
-    if (!pieces && pieces.GetError().kind == Error::Kind::kBadData) {
+    if (IsBadData(pieces)) {
         return "wrong head of hints: " + pieces.Message();
     }
     if (!pieces) {

@@ -18,7 +18,7 @@ inline const Bytes kSpendTrue = {0x01, 0x51};
 
 class MapCoins final : public CoinsReader {
 public:
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
+    Found<Coin> Read(const OutPoint& outpoint) const override
     {
         const auto it = coins.find(outpoint);
         if (it == coins.end()) return std::optional<Coin>();

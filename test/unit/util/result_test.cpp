@@ -53,7 +53,7 @@ Result<int> OrZero(const Result<int>& read)
 
 } // namespace
 
-TEST_CASE("only an error of the machine is a system error")
+TEST_CASE("an error is of the machine or of the data, and a value is neither")
 {
     CHECK(SystemFailed(Result<int>(SystemError("disk"))));
     CHECK_FALSE(SystemFailed(Result<int>(BadData("damaged"))));
@@ -61,6 +61,11 @@ TEST_CASE("only an error of the machine is a system error")
     CHECK(SystemFailed(Result<>(SystemError("disk"))));
     CHECK_FALSE(SystemFailed(Result<>(BadData("damaged"))));
     CHECK_FALSE(SystemFailed(Result<>()));
+
+    CHECK(IsBadData(Result<int>(BadData("damaged"))));
+    CHECK(IsBadData(Result<>(BadData("damaged"))));
+    CHECK_FALSE(IsBadData(Result<int>(SystemError("disk"))));
+    CHECK_FALSE(IsBadData(Result<int>(1)));
 
     CHECK(OrZero(7).Value() == 7);
     CHECK(OrZero(BadData("damaged")).Value() == 0);

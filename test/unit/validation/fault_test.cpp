@@ -323,7 +323,7 @@ namespace {
 /** Coins, and a read that fails. */
 class FailingReader final : public CoinsReader {
 public:
-    Result<std::optional<Coin>> Read(const OutPoint& outpoint) const override
+    Found<Coin> Read(const OutPoint& outpoint) const override
     {
         if (m_reads++ == fail_at) return SystemError("read failed");
         const auto it = coins.find(outpoint);
