@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 namespace ibd {
@@ -124,6 +125,10 @@ uint32_t JoinState::RangesFor(uint32_t each) const
 
 Bytes JoinState::Encode() const
 {
+    // Decode() would refuse others, or read other fields.
+    const size_t blocks = size_t{terminal_height} + 1;
+    CHECK(outputs.size() == blocks && checksums.size() == (KeepsChecksums() ? blocks : 0));
+    CHECK(!aggregate || sum.size() <= std::numeric_limits<uint16_t>::max());
     Bytes out;
     out.reserve(256 + outputs.size() * 8 + AllSpills().size() * kSpillEntrySize);
     Writer writer(out);

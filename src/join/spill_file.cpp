@@ -73,8 +73,8 @@ Path SpillPath(const Path& directory, uint32_t number)
 
 SpillWriter::SpillWriter(std::unique_ptr<WritableFile> file, uint32_t number,
                          const SpillOwner& owner, SpillUse use, uint64_t old_size)
-    : m_number(number), m_header(Header(number, owner)), m_use(use), m_old_size(old_size),
-      m_gathered(m_header), m_file(std::move(file))
+    : m_number(number), m_partitions(owner.partitions), m_header(Header(number, owner)),
+      m_use(use), m_old_size(old_size), m_gathered(m_header), m_file(std::move(file))
 {
     m_gathered.reserve(kMostGathered);
     m_leaving.reserve(kMostGathered);
@@ -91,7 +91,8 @@ Result<std::unique_ptr<SpillWriter>> SpillWriter::Create(Env& env, const Path& d
 
 bool SpillWriter::Add(uint32_t partition, ByteSpan records)
 {
-    CHECK(!records.empty() && records.size() <= kMaxPageBytes);
+    // TakeIndex() would refuse the page.
+    CHECK(partition < m_partitions && !records.empty() && records.size() <= kMaxPageBytes);
     const Lock lock(m_mutex);
     MakeRoom(kPageHeaderBytes + records.size());
     if (m_status) Put(partition, records);

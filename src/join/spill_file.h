@@ -96,6 +96,7 @@ private:
     Result<WrittenSpill> Complete() IBD_REQUIRES(m_mutex);
 
     const uint32_t m_number;
+    const uint32_t m_partitions;
     const Bytes m_header;
     const SpillUse m_use;
     const uint64_t m_old_size; //!< of the overwritten file

@@ -36,6 +36,7 @@ Result<Coin> DecodeCoin(ByteSpan value)
     Coin coin;
     if (!ReadCoin(in, coin)) return BadData("malformed coin at byte {}", in.Position());
     if (!in.AtEnd()) return BadData("{} bytes after a coin", in.Remaining());
+    if (!MoneyRange(coin.value)) return BadData("impossible amount {}", coin.value);
     return coin;
 }
 
@@ -65,7 +66,7 @@ bool ParseCoinKey(ByteSpan key, OutPoint& outpoint)
     outpoint.txid = in.Hash();
     const uint64_t vout = in.VarInt();
     outpoint.vout = static_cast<uint32_t>(vout);
-    return in.AtEnd() && vout <= 0xffffffff;
+    return in.AtEnd() && vout < OutPoint::kNullIndex;
 }
 
 } // namespace ibd

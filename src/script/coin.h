@@ -29,7 +29,7 @@ void ReadCoinOrigin(Reader& in, Coin& coin);
  *  script. The amount is not range-checked, as the meaning of a bad one depends on the caller. */
 bool ReadCoin(Reader& in, Coin& coin);
 
-/** Decodes a whole chainstate value; surplus bytes are an error. */
+/** Decodes a whole chainstate value; surplus bytes and an impossible amount are errors. */
 Result<Coin> DecodeCoin(ByteSpan value);
 
 /** The chainstate key of an outpoint: 'C', txid, VARINT(vout); 34 to 38 bytes. The order of the
@@ -45,7 +45,7 @@ struct CoinKey {
     uint8_t size;
 };
 
-/** Inverse of CoinKey. False: the bytes are not exactly such a key. */
+/** Inverse of CoinKey. False: the bytes are not exactly such a key, or the outpoint is null. */
 bool ParseCoinKey(ByteSpan key, OutPoint& outpoint);
 
 } // namespace ibd

@@ -133,6 +133,7 @@ CoinsWriter::CoinsWriter(KvStore& kv, size_t batch_bytes, const BlockHash& new_b
 
 void CoinsWriter::Put(const OutPoint& outpoint, const Coin& coin)
 {
+    CHECK(outpoint.vout < OutPoint::kNullIndex && MoneyRange(coin.value)); // or no read takes it
     m_value.clear();
     AppendCoin(m_value, coin);
     PutRaw(outpoint, m_value);

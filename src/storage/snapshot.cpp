@@ -155,20 +155,15 @@ SnapshotWriter::CreateOnPipe(std::unique_ptr<WritableFile> pipe, const SnapshotH
 
 Result<> SnapshotWriter::Add(const OutPoint& outpoint, const Coin& coin)
 {
-    m_value.clear();
-    AppendCoin(m_value, coin);
-    return AddRaw(outpoint, m_value);
-}
-
-Result<> SnapshotWriter::AddRaw(const OutPoint& outpoint, ByteSpan value)
-{
+    // Next() would refuse others.
+    CHECK(outpoint.vout < OutPoint::kNullIndex && MoneyRange(coin.value));
     if (m_tx_coins > 0 && outpoint.txid != m_txid) IBD_RETURN_IF_ERROR(CloseTx());
     m_txid = outpoint.txid;
     ++m_tx_coins;
     ++m_header.coins;
     Writer w(m_tx);
     w.CompactSize(outpoint.vout);
-    w.Raw(value);
+    AppendCoin(m_tx, coin);
     return {};
 }
 

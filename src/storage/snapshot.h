@@ -74,8 +74,6 @@ public:
     /** Adds a coin. Coins come in the order of the chainstate, those of one transaction together.
      */
     Result<> Add(const OutPoint& outpoint, const Coin& coin);
-    /** Adds a coin whose value is in chainstate form. */
-    Result<> AddRaw(const OutPoint& outpoint, ByteSpan value);
     /** Writes the rest and the header, syncs; the file is complete on success. */
     Result<SnapshotHeader> Finish();
 
@@ -90,7 +88,6 @@ private:
     Bytes m_tx;              //!< coins of the open transaction
     uint64_t m_tx_coins = 0; //!< their number
     Txid m_txid;
-    Bytes m_value;
 };
 
 } // namespace ibd

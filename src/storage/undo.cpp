@@ -88,11 +88,16 @@ Bytes BlockUndo::Encode() const
 {
     // An upper bound; unused memory is never touched. Growing would copy up to 244 MB.
     constexpr size_t kAroundScript = kMaxSpentCoinSize - kMaxScriptSize, kMaxCount = 9;
-    size_t most = kMaxCount;
+    size_t most = kMaxCount, coins = 0;
     for (const TxUndo& tx : txs) {
         most += kMaxCount;
-        for (const Coin& c : tx.spent) most += kAroundScript + c.script.size();
+        coins += tx.spent.size();
+        for (const Coin& c : tx.spent) {
+            CHECK(MoneyRange(c.value)); // Decode() would refuse it, and higher counts
+            most += kAroundScript + c.script.size();
+        }
     }
+    CHECK(txs.size() <= kMaxBlockInputs && coins <= kMaxBlockInputs);
     Bytes out;
     out.reserve(most);
     Writer w(out);
@@ -124,6 +129,10 @@ Result<BlockUndo> BlockUndo::Decode(UndoSource& source)
             Reader in(ahead);
             if (!ReadSpentCoin(in, coin)) {
                 return BadData("undo data: malformed coin, {} bytes before the end", source.Left());
+            }
+            if (!MoneyRange(coin.value)) {
+                return BadData("undo data: impossible amount {}, {} bytes before the end",
+                               coin.value, source.Left());
             }
             source.Pass(in.Position());
         }

@@ -62,8 +62,8 @@ struct BlockUndo {
     bool operator==(const BlockUndo&) const = default;
 
     Bytes Encode() const;
-    /** Decodes a whole record. Trailing bytes, and more coins than a block can spend, are errors,
-     *  which state the remaining bytes. */
+    /** Decodes a whole record. Trailing bytes, impossible amounts, and more coins than a block can
+     *  spend are errors, which state the remaining bytes. */
     static Result<BlockUndo> Decode(UndoSource& source);
     static Result<BlockUndo> Decode(ByteSpan bytes);
 };

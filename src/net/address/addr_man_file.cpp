@@ -60,6 +60,7 @@ bool ReadHeader(PayloadReader& reader, uint8_t& format)
 
 void AddrMan::Serialize(Writer& writer) const
 {
+    CHECK(m_new_count <= kMaxNew && m_tried_count <= kMaxTried); // Deserialize() would refuse more
     writer.U8(kV4Multiport);
     writer.U8(kCompatBase + kV4Multiport);
     writer.Raw(m_places.key);

@@ -64,7 +64,10 @@ Result<Bytes> ReadBounded(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    if (size > kMaxAddressFile) return BadData("{} bytes are too many", size);
+    if (size > kMaxAddressFile) {
+        return BadData("{}: {} bytes, more than the {} of any such file; move it away",
+                       path.string(), size, kMaxAddressFile);
+    }
     return ReadWholeFile(env, path);
 }
 
@@ -100,6 +103,7 @@ Bytes FrameAddressFile(const NetworkMagic& magic, ByteSpan contents)
     Append(out, contents);
     const Hash32 hash = Sha256d(out);
     Append(out, hash);
+    CHECK(out.size() <= kMaxAddressFile); // ReadBounded() would refuse it
     return out;
 }
 

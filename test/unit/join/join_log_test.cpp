@@ -73,6 +73,7 @@ TEST_CASE("However slow the blocks come, they are not cut into small steps")
     options.pairs = false;
     JoinState state = NewState();
     state.pairs = false;
+    state.checksums.clear(); // kept with pairs only
     state.terminal_height = kBlocks;
     state.outputs.assign(kBlocks + 1, JoinState::kNotRead);
     JoinLog log(env, options, std::move(state));

@@ -2,6 +2,7 @@
 // and moment of death, the hints are those of a naive map, byte for byte.
 #include "join_setup.h"
 
+#include "support/aborts.h"
 #include "support/testdata.h"
 
 using namespace ibd;
@@ -259,6 +260,12 @@ TEST_CASE("The state of a join: round trip, and every changed byte or length is 
         CHECK(read.salt == state.salt);
         CHECK(read.sum == state.sum);
         CHECK(read.checksums == state.checksums);
+        JoinState other = state; // what could not be read back is not written
+        other.outputs.pop_back();
+        CHECK(Aborts([&] { (void)other.Encode(); }));
+        other = state;
+        other.checksums.emplace_back();
+        CHECK(Aborts([&] { (void)other.Encode(); }));
         for (size_t at = 0; at < bytes.size(); ++at) {
             bytes[at] ^= 0x40;
             REQUIRE_FALSE(JoinState::Decode(bytes).Ok());

@@ -2,6 +2,7 @@
 #include "join/spill_series.h"
 
 #include "sim/fault_env.h"
+#include "support/aborts.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
@@ -252,4 +253,18 @@ TEST_CASE("The worked example of doc/formats/spill.md", "[spill]")
           "010000000100000007b5f3b278"
           "01000000010000003f0000000000000005000000030000003000000000000000"
           "4c0000000000000002000000000000008c00000000000000b928ec745bf4910c");
+}
+
+TEST_CASE("A page that could not be read back is not taken", "[spill]")
+{
+    TempDir dir(MemoryFolder());
+    FaultEnv env;
+    const auto writer = Must(SpillWriter::Create(env, dir.Get(), 0, kOwner));
+    const auto add = [&](uint32_t partition, size_t bytes) {
+        (void)writer->Add(partition, Bytes(bytes));
+    };
+    CHECK_FALSE(Aborts([&] { add(kPartitions - 1, SpillWriter::kMaxPageBytes); }));
+    CHECK(Aborts([&] { add(kPartitions, 1); }));
+    CHECK(Aborts([&] { add(0, 0); }));
+    CHECK(Aborts([&] { add(0, SpillWriter::kMaxPageBytes + 1); }));
 }

@@ -138,6 +138,11 @@ TEST_CASE("malformed coins are refused")
     const std::string five(62, '0');
     CHECK_FALSE(DecodeCoin(Hex("033204" + five + "05")).Ok());
     CHECK(DecodeCoin(Hex("033202" + five + "05")).Ok()); // kept as it came: no one checks
+    for (const Amount amount : {kMaxMoney, kMaxMoney + 1}) {
+        Bytes value;
+        AppendCoin(value, amount, {}, 7, false);
+        CHECK(DecodeCoin(value).Ok() == (amount == kMaxMoney));
+    }
     // A length near 2^64 must not wrap around.
     CHECK_FALSE(DecodeCoin(Hex("033280fefefefefefefefe05")).Ok());
 }
@@ -178,8 +183,12 @@ TEST_CASE("coin keys hold the outpoint and equal the general coding")
         REQUIRE(back == outpoint);
         REQUIRE_FALSE(ParseCoinKey(key.Span().first(key.size - 1u), back));
     }
-    const OutPoint last{Txid(), 0xffffffff};
-    CHECK(CoinKey(last).size == CoinKey::kMaxSize);
+    OutPoint back;
+    for (const uint32_t vout : {0xfffffffe, 0xffffffff}) {
+        const CoinKey key({Txid(), vout});
+        CHECK(key.size == CoinKey::kMaxSize);
+        CHECK(ParseCoinKey(key.Span(), back) == (vout != OutPoint::kNullIndex));
+    }
 }
 
 TEST_CASE("ScriptBytes behaves as a value on both sides of its inline size")

@@ -416,3 +416,19 @@ TEST_CASE("a block record that could not be read back is not written")
     record.file = 0;
     CHECK_FALSE(Aborts([&] { write(record); }));
 }
+
+TEST_CASE("a coin that could not be read back is not written")
+{
+    const TempDir dir;
+    const auto db = OpenCoins(dir.Get());
+    const auto write = [&](uint32_t vout, Amount value) {
+        CoinsWriter writer = Must(db->StartWrite(RandomHash()));
+        Coin coin = RandomCoin();
+        coin.value = value;
+        writer.Put({RandomOutPoint().txid, vout}, coin);
+    };
+    CHECK_FALSE(Aborts([&] { write(0xfffffffe, kMaxMoney); }));
+    CHECK(Aborts([&] { write(0xffffffff, 1); }));
+    CHECK(Aborts([&] { write(0, kMaxMoney + 1); }));
+    CHECK(Aborts([&] { write(0, -1); }));
+}

@@ -3,6 +3,7 @@
 #include "storage/snapshot.h"
 #include "storage/undo.h"
 #include "support.h"
+#include "support/aborts.h"
 
 #include <fstream>
 #include <sys/wait.h>
@@ -112,6 +113,22 @@ TEST_CASE("damaged snapshots are refused with file and offset")
     CHECK_FALSE(ReadSnapshot(dir / "absent").Ok());
 }
 
+TEST_CASE("a coin that could not be read back is not written to a snapshot")
+{
+    const TempDir dir;
+    const auto add = [&](uint32_t vout, Amount value) {
+        auto writer =
+            Must(SnapshotWriter::Create(TestEnv(), dir / "utxo.dat", kMainMagic, BlockHash()));
+        Coin coin = RandomCoin();
+        coin.value = value;
+        Must(writer->Add({RandomOutPoint().txid, vout}, coin));
+    };
+    CHECK_FALSE(Aborts([&] { add(0xfffffffe, kMaxMoney); }));
+    CHECK(Aborts([&] { add(0xffffffff, 1); }));
+    CHECK(Aborts([&] { add(0, kMaxMoney + 1); }));
+    CHECK(Aborts([&] { add(0, -1); }));
+}
+
 TEST_CASE("undo data survives the round trip, and nothing else passes for it")
 {
     for (int round = 0; round < 30; ++round) {
@@ -141,8 +158,28 @@ TEST_CASE("undo data survives the round trip, and nothing else passes for it")
     undo.txs[0].spent.resize(kMaxBlockInputs / 2);
     undo.txs[1].spent.resize(kMaxBlockInputs - undo.txs[0].spent.size());
     CHECK(Must(BlockUndo::Decode(undo.Encode())) == undo);
+    Bytes more = {0xfd, 1, 0, 0xfe}; // one transaction that spends too many
+    Writer(more).U32(kMaxBlockInputs + 1);
+    more.resize(more.size() + 3 * (kMaxBlockInputs + 1));
+    CHECK_FALSE(BlockUndo::Decode(more).Ok());
     undo.txs[1].spent.emplace_back();
-    CHECK_FALSE(BlockUndo::Decode(undo.Encode()).Ok());
+    CHECK(Aborts([&] { (void)undo.Encode(); }));
+}
+
+TEST_CASE("undo data with an impossible amount is neither read nor written")
+{
+    for (const Amount amount : {kMaxMoney, kMaxMoney + 1}) {
+        Bytes bytes = {1, 1}; // one transaction that spends one coin
+        AppendSpentCoin(bytes, amount, {}, 7, false);
+        const auto read = BlockUndo::Decode(bytes);
+        CHECK(read.Ok() == (amount == kMaxMoney));
+        if (!read) CHECK(read.Message().find("impossible amount") != std::string::npos);
+        BlockUndo undo;
+        undo.txs.resize(1);
+        undo.txs[0].spent.resize(1);
+        undo.txs[0].spent[0].value = amount;
+        CHECK(Aborts([&] { (void)undo.Encode(); }) == (amount != kMaxMoney));
+    }
 }
 
 TEST_CASE("a spent coin of height 0 has no dummy byte, all others one")
