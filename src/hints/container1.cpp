@@ -120,18 +120,14 @@ private:
 Result<std::unique_ptr<Hints>> ContainerHints::Open(HintsFile file)
 {
     std::unique_ptr<ContainerHints> hints(new ContainerHints(std::move(file)));
-    Opening opening;
-    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckAll());
     return std::unique_ptr<Hints>(std::move(hints));
 }
 
 Result<> ContainerHints::ParseHeader(Opening& opening)
 {
+    IBD_RETURN_IF_ERROR(ReadHeader(opening, kHintsHeaderSize));
     const uint8_t* p = opening.header.data();
-    IBD_RETURN_IF_ERROR(ReadHeader(opening.header));
     if (m_file.Size() > kMaxFileBytes) return Damaged(kMaxFileBytes, "the file is too long");
     if (const auto version = ReadLE16(p + kVersionAt); version != kHintsVersion) {
         return Damaged(kVersionAt,
@@ -223,13 +219,7 @@ Result<> ContainerHints::CheckGroups(Opening& opening)
 
 Result<> ContainerHints::CheckGroup(const Group& group, Opening& opening)
 {
-    opening.group.resize(group.length);
-    IBD_RETURN_IF_ERROR(m_file.Read(group.offset, opening.group));
-    const Hash32 digest = Sha256Of(opening.group);
-    if (!SameChecksum(digest, group.checksum)) {
-        return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
-                                                 group.first_height));
-    }
+    IBD_RETURN_IF_ERROR(ReadGroup(group, group.checksum, opening.group));
     return CheckRecords(group, opening);
 }
 

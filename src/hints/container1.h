@@ -32,24 +32,16 @@ private:
         uint32_t unspent;
         const uint8_t* checksum; //!< 8 bytes
     };
-    /** Data needed only while opening. */
-    struct Opening {
-        std::array<uint8_t, kHintsHeaderSize> header;
-        Bytes index;
-        uint64_t index_at = 0;
-        uint64_t outputs = 0; //!< of the groups checked so far
-        Bytes group;          //!< one group's bytes
-    };
 
     explicit ContainerHints(HintsFile file)
         : ContainerFile(std::move(file), HintsFormat::kContainer1)
     {
     }
-    Result<> ParseHeader(Opening& opening);
-    Result<> ReadIndex(Opening& opening);
-    Result<> CheckIndex(const Opening& opening);
+    Result<> ParseHeader(Opening& opening) override;
+    Result<> ReadIndex(Opening& opening) override;
+    Result<> CheckIndex(const Opening& opening) override;
     static Group GroupAt(const Opening& opening, size_t number);
-    Result<> CheckGroups(Opening& opening);
+    Result<> CheckGroups(Opening& opening) override;
     Result<> CheckGroup(const Group& group, Opening& opening);
     /** Adds the group's records to m_records. */
     Result<> CheckRecords(const Group& group, Opening& opening);

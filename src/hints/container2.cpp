@@ -85,11 +85,7 @@ void DecodedGroups::Keep(size_t number, Group group)
 Result<std::unique_ptr<Hints>> Container2Hints::Open(HintsFile file)
 {
     std::unique_ptr<Container2Hints> hints(new Container2Hints(std::move(file)));
-    Opening opening;
-    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckGroups(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckAll());
     return std::unique_ptr<Hints>(std::move(hints));
 }
 
@@ -114,9 +110,7 @@ Result<std::unique_ptr<Container2Hints>> Container2Hints::OpenHead(const Path& n
     auto hints = std::unique_ptr<Container2Hints>(
         new Container2Hints(HintsFile(name, std::move(file), end)));
     Opening opening;
-    IBD_RETURN_IF_ERROR(hints->ParseHeader(opening));
-    IBD_RETURN_IF_ERROR(hints->ReadIndex(opening));
-    IBD_RETURN_IF_ERROR(hints->CheckIndex(opening));
+    IBD_RETURN_IF_ERROR(hints->CheckHead(opening));
     return hints;
 }
 
@@ -141,7 +135,7 @@ Result<Bytes> Container2Hints::GroupBytes(size_t first, size_t count) const
 
 Result<> Container2Hints::ParseHeader(Opening& opening)
 {
-    IBD_RETURN_IF_ERROR(ReadHeader(opening.header));
+    IBD_RETURN_IF_ERROR(ReadHeader(opening, kContainer2HeaderSize));
     const uint8_t* p = opening.header.data();
     IBD_RETURN_IF_ERROR(ParseHead(p, kHintsCodingGaps));
     m_info.unspent = ReadLE64(p + kUnspentAt);
@@ -249,15 +243,10 @@ Result<> Container2Hints::CheckIndex(const Opening& opening)
     return Damaged(kUnspentAt, "the groups' unspent outputs do not sum to the header's count");
 }
 
-Result<> Container2Hints::CheckGroups(const Opening&)
+Result<> Container2Hints::CheckGroups(Opening& opening)
 {
-    Bytes bytes;
     for (const Group& group : m_groups) {
-        bytes.resize(group.length);
-        IBD_RETURN_IF_ERROR(m_file.Read(group.offset, bytes));
-        if (SameChecksum(Sha256Of(bytes), group.checksum.data())) continue;
-        return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
-                                                 group.first_height));
+        IBD_RETURN_IF_ERROR(ReadGroup(group, group.checksum.data(), opening.group));
     }
     return {};
 }

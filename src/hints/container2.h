@@ -82,22 +82,15 @@ public:
     Result<Bytes> GroupBytes(size_t first, size_t count) const;
 
 private:
-    struct Opening {
-        std::array<uint8_t, kContainer2HeaderSize> header;
-        Bytes tables;
-        Bytes index;
-        uint64_t index_at = 0;
-    };
-
     explicit Container2Hints(HintsFile file)
         : ContainerFile(std::move(file), HintsFormat::kContainer)
     {
     }
-    Result<> ParseHeader(Opening& opening);
-    /** Reads tables and index, and checks their checksum, which also covers the header. */
-    Result<> ReadIndex(Opening& opening);
-    Result<> CheckIndex(const Opening& opening);
-    Result<> CheckGroups(const Opening&);
+    Result<> ParseHeader(Opening& opening) override;
+    /** Also reads the tables, which the checksum covers, too. */
+    Result<> ReadIndex(Opening& opening) override;
+    Result<> CheckIndex(const Opening& opening) override;
+    Result<> CheckGroups(Opening& opening) override;
     /** Sections are skipped, but must be whole. */
     Result<> CheckSections(uint64_t offset);
     Result<DecodedGroups::Group> Decoded(size_t number) const;

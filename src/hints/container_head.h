@@ -44,10 +44,43 @@ protected:
         m_info.format = format;
     }
 
-    Result<> ReadHeader(MutableByteSpan header)
+    /** Data needed only while opening. */
+    struct Opening {
+        Bytes header;
+        Bytes tables; //!< of version 2
+        Bytes index;
+        uint64_t index_at = 0;
+        uint64_t outputs = 0; //!< of version 1: of the groups checked so far
+        Bytes group;          //!< one group's bytes
+    };
+
+    // The steps of opening a file, in order.
+    virtual Result<> ParseHeader(Opening& opening) = 0;
+    /** Also checks the checksum over header and index. */
+    virtual Result<> ReadIndex(Opening& opening) = 0;
+    virtual Result<> CheckIndex(const Opening& opening) = 0;
+    virtual Result<> CheckGroups(Opening& opening) = 0;
+
+    /** All steps but that of the groups, which may be absent. */
+    Result<> CheckHead(Opening& opening)
     {
-        if (m_file.Size() < header.size()) return Damaged(m_file.Size(), "the file is cut off");
-        return m_file.Read(0, header);
+        IBD_RETURN_IF_ERROR(ParseHeader(opening));
+        IBD_RETURN_IF_ERROR(ReadIndex(opening));
+        return CheckIndex(opening);
+    }
+
+    Result<> CheckAll()
+    {
+        Opening opening;
+        IBD_RETURN_IF_ERROR(CheckHead(opening));
+        return CheckGroups(opening);
+    }
+
+    Result<> ReadHeader(Opening& opening, size_t size)
+    {
+        if (m_file.Size() < size) return Damaged(m_file.Size(), "the file is cut off");
+        opening.header.resize(size);
+        return m_file.Read(0, opening.header);
     }
 
     /** Parses the fields from the coding to the terminal block's hash. */
@@ -80,6 +113,17 @@ protected:
         }
         if (offset == index_at) return {};
         return Damaged(offset, "bytes lie between the groups and the index");
+    }
+
+    /** Reads a group and checks its checksum. */
+    template <typename Group>
+    Result<> ReadGroup(const Group& group, const uint8_t* checksum, Bytes& out) const
+    {
+        out.resize(group.length);
+        IBD_RETURN_IF_ERROR(m_file.Read(group.offset, out));
+        if (SameChecksum(Sha256Of(out), checksum)) return {};
+        return Damaged(group.offset, fmt::format("the checksum of the group at height {} is wrong",
+                                                 group.first_height));
     }
 
     Error Damaged(uint64_t offset, std::string_view what) const

@@ -64,7 +64,7 @@ bool OutputWork::IsPart(const std::string& name)
 
 namespace {
 
-MarkedFolder FolderOf(const Path& out)
+MarkedFolder WorkFolderOf(const Path& out)
 {
     return MarkedFolder(
         out.string() + ".work",
@@ -77,7 +77,7 @@ MarkedFolder FolderOf(const Path& out)
 /** Only the last folder of the path is made: the others may be those of an unmounted disk. */
 Result<> CheckParent(Env& env, const Path& out)
 {
-    const Path parent = out.has_parent_path() ? out.parent_path() : Path(".");
+    const Path parent = FolderOf(out);
     IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(parent));
     if (is_there) return {};
     return SystemError("{}: there is no such folder; make it first", parent.string());
@@ -100,7 +100,7 @@ uint64_t SizeOf(Env& env, const Path& folder)
 
 Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vector<Path>& inputs)
 {
-    MarkedFolder folder = FolderOf(out);
+    MarkedFolder folder = WorkFolderOf(out);
     for (const Path& input : inputs) {
         if (!LiesIn(input, folder.Get())) continue;
         return BadData("{} lies in {}, the folder of unfinished work: move it elsewhere",
@@ -123,7 +123,7 @@ uint64_t OutputWork::Size(Env& env) const
 
 uint64_t OutputWork::SizeAt(Env& env, const Path& out)
 {
-    const MarkedFolder folder = FolderOf(out);
+    const MarkedFolder folder = WorkFolderOf(out);
     return env.Exists(folder.MarkerPath()) ? SizeOf(env, folder.Get()) : 0;
 }
 

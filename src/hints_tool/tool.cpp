@@ -233,7 +233,7 @@ Result<> ToolContext::Publish(const Path& part, const Path& out) const
 {
     IBD_RETURN_IF_ERROR(Target(out)); // it may have appeared meanwhile
     IBD_RETURN_IF_ERROR(env.Rename(part, out));
-    IBD_RETURN_IF_ERROR(env.SyncDirectory(out.has_parent_path() ? out.parent_path() : Path(".")));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(FolderOf(out)));
     const auto made = OpenHints(env, out);
     if (!made) { // swifthints cannot be read without blocks
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(out));

@@ -254,7 +254,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
         IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(incomplete));
         IBD_ASSIGN_OR_RETURN(made.file_size, file->Size());
         IBD_RETURN_IF_ERROR(env.Rename(incomplete, path));
-        return env.SyncDirectory(path.has_parent_path() ? path.parent_path() : Path("."));
+        return env.SyncDirectory(FolderOf(path));
     };
     SpendJoin join(env, log, params, terminal, supply, options, stop);
     if (observer) observer(&join);

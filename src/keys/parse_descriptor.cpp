@@ -145,17 +145,19 @@ private:
                            KeyPlace place) const
     {
         IBD_ASSIGN_OR_RETURN(auto keys, Keys(text, place, function));
-        return NodesOf(kind, std::move(keys));
+        return NodesOf(kind, &DescriptorNode::keys, std::move(keys));
     }
 
-    /** A node for each key. */
-    static Nodes NodesOf(DescriptorKind kind, std::vector<KeyExpression> keys)
+    /** A node for each part, which is the only one in `field`. */
+    template <typename Part>
+    static Nodes NodesOf(DescriptorKind kind, std::vector<Part> DescriptorNode::*field,
+                         std::vector<Part> parts)
     {
         Nodes out;
-        for (KeyExpression& key : keys) {
+        for (Part& part : parts) {
             DescriptorNode node;
             node.kind = kind;
-            node.keys.push_back(std::move(key));
+            (node.*field).push_back(std::move(part));
             out.push_back(std::move(node));
         }
         return out;
@@ -251,14 +253,7 @@ private:
     {
         IBD_ASSIGN_OR_RETURN(Nodes inner, Parse(text, place));
         if (!text.empty()) return BadData("{}", "");
-        Nodes out;
-        for (DescriptorNode& child : inner) {
-            DescriptorNode node;
-            node.kind = kind;
-            node.children.push_back(std::move(child));
-            out.push_back(std::move(node));
-        }
-        return out;
+        return NodesOf(kind, &DescriptorNode::children, std::move(inner));
     }
 
     Result<Nodes> ParseCombo(std::string_view text)
@@ -303,7 +298,7 @@ private:
                 return BadData("unused(): key cannot be ranged");
             }
         }
-        return NodesOf(DescriptorKind::kUnused, std::move(keys));
+        return NodesOf(DescriptorKind::kUnused, &DescriptorNode::keys, std::move(keys));
     }
 
     Result<Nodes> ParseTaproot(std::string_view text)

@@ -138,7 +138,7 @@ Result<> WritePidFile(Env& env, const Path& path)
     const std::string line = fmt::format("{}\n", getpid());
     (void)!write(file, line.data(), line.size());
     close(file);
-    return env.SyncDirectory(path.parent_path());
+    return env.SyncDirectory(FolderOf(path));
 }
 
 /** Bytes; 0: unknown. */

@@ -305,7 +305,7 @@ CoinsStats DumpToFile(const ChainContext& context, const HeaderNode& block, cons
         throw;
     }
     OrThrow(context.env.Rename(file.incomplete, file.path));
-    OrThrow(context.env.SyncDirectory(file.path.parent_path()));
+    OrThrow(context.env.SyncDirectory(FolderOf(file.path)));
     return stats;
 }
 

@@ -11,22 +11,22 @@ namespace {
 
 constexpr std::string_view kEnding = ".path";
 
-Path FolderOf(const Path& net_dir) { return net_dir / "unfinished"; }
+Path NotesFolder(const Path& net_dir) { return net_dir / "unfinished"; }
 
 /** Path of a file's note, which contains the file's path. */
 Path NoteOf(const Path& net_dir, const Path& path)
 {
     const Hash32 digest = Sha256Of(AsBytes(path.string()));
-    return FolderOf(net_dir) / (ToHex(ByteSpan(digest).first(16)) + std::string(kEnding));
+    return NotesFolder(net_dir) / (ToHex(ByteSpan(digest).first(16)) + std::string(kEnding));
 }
 
 Result<> WriteNote(Env& env, const Path& note, const Path& path)
 {
-    IBD_RETURN_IF_ERROR(env.CreateDirectories(note.parent_path()));
+    IBD_RETURN_IF_ERROR(env.CreateDirectories(FolderOf(note)));
     IBD_ASSIGN_OR_RETURN(const auto file, env.CreateFile(note));
     IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(std::filesystem::absolute(path).string())));
     IBD_RETURN_IF_ERROR(file->Sync());
-    return env.SyncDirectory(note.parent_path());
+    return env.SyncDirectory(FolderOf(note));
 }
 
 /** Removes a noted file and its note. */
@@ -73,7 +73,7 @@ UnfinishedFile::~UnfinishedFile()
 
 Result<> RemoveUnfinishedFiles(Env& env, Logger& log, const Path& net_dir)
 {
-    const Path folder = FolderOf(net_dir);
+    const Path folder = NotesFolder(net_dir);
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
     if (!there) return {};
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(folder));

@@ -76,6 +76,8 @@ Result<FileKind> Env::KindOf(const Path& path)
     return SystemError("cannot look at '{}': {}", path.string(), code.message());
 }
 
+Path FolderOf(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+
 Result<Bytes> ReadWholeFile(Env& env, const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
@@ -122,7 +124,7 @@ Result<> WriteFileAtomically(Env& env, const Path& name, ByteSpan data)
         IBD_RETURN_IF_ERROR(file->Sync());
     }
     IBD_RETURN_IF_ERROR(env.Rename(beside, path));
-    return env.SyncDirectory(path.has_parent_path() ? path.parent_path() : Path("."));
+    return env.SyncDirectory(FolderOf(path));
 }
 
 } // namespace ibd

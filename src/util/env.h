@@ -152,6 +152,9 @@ public:
 /** The real machine. While `*mock_time` is not 0, UnixTime() returns it (-mocktime). */
 std::unique_ptr<Env> MakePosixEnv(const std::atomic<int64_t>* mock_time = nullptr);
 
+/** The folder that contains `path`; "." for a name alone. */
+Path FolderOf(const Path& path);
+
 /** Whole contents of a file. */
 Result<Bytes> ReadWholeFile(Env& env, const Path& path);
 

@@ -28,7 +28,7 @@ Result<> MarkedFolder::Make(Env& env) const
     IBD_RETURN_IF_ERROR(marker->WriteAt(0, AsBytes(m_marker.text)));
     IBD_RETURN_IF_ERROR(marker->Sync());
     IBD_RETURN_IF_ERROR(env.SyncDirectory(m_path));
-    return env.SyncDirectory(m_path.has_parent_path() ? m_path.parent_path() : Path("."));
+    return env.SyncDirectory(FolderOf(m_path));
 }
 
 Result<> MarkedFolder::RemoveFiles(Env& env,

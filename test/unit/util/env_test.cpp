@@ -373,3 +373,11 @@ TEST_CASE("a file is replaced where a link leads, and the link stays")
     Must(WriteFileAtomically(*env, dir / "dead", AsBytes("new")));
     CHECK(Must(ReadWholeFile(*env, dir / "dead")) == Bytes{'n', 'e', 'w'});
 }
+
+TEST_CASE("FolderOf: the folder that contains a path")
+{
+    CHECK(FolderOf("/a/b") == "/a");
+    CHECK(FolderOf("/a") == "/");
+    CHECK(FolderOf("a/b") == "a");
+    CHECK(FolderOf("a") == ".");
+}
