@@ -87,6 +87,23 @@ double CpuSeconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+/** What the process uses from now on. */
+class Meter {
+public:
+    explicit Meter(Env& env) : m_env(env), m_start(env.MonotonicMicros()) {}
+
+    double Seconds(int64_t end) const { return static_cast<double>(end - m_start) / 1e6; }
+    double Seconds() const { return Seconds(m_env.MonotonicMicros()); }
+    double Cpu() const { return CpuSeconds() - m_cpu; }
+    uint64_t Written() const { return BytesWritten() - m_written; }
+
+private:
+    Env& m_env;
+    const uint64_t m_written = BytesWritten();
+    const double m_cpu = CpuSeconds();
+    const int64_t m_start;
+};
+
 uint64_t DirectorySize(const Path& directory)
 {
     uint64_t size = 0;
@@ -115,15 +132,13 @@ struct Chain {
 
 void BenchFloor(Chain& chain, unsigned threads)
 {
-    const double cpu_before = CpuSeconds();
-    const int64_t start = chain.env->MonotonicMicros();
+    const Meter meter(*chain.env);
     const FloorResult r =
         Require(RunFloor(*chain.env, *chain.store, *chain.tree.BestHeader(), threads));
-    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    const double seconds = meter.Seconds();
     fmt::print("{{\"mode\":\"floor\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
                "\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},\"check\":{}}}\n",
-               threads, seconds, CpuSeconds() - cpu_before, r.blocks, r.outputs, r.inputs, r.bytes,
-               r.check);
+               threads, seconds, meter.Cpu(), r.blocks, r.outputs, r.inputs, r.bytes, r.check);
 }
 
 void BenchWitnessHashes(Chain& chain)
@@ -143,7 +158,7 @@ void BenchAead(Chain& chain, const std::string& folder)
     const auto blocks = static_cast<uint64_t>(chain.tree.BestHeader()->height) + 1;
     Bytes message(bytes / blocks);
     ChaCha20Poly1305 cipher(Hash32{});
-    const double cpu_before = CpuSeconds();
+    const Meter meter(*chain.env);
     for (uint64_t i = 0; i < blocks; ++i) {
         ChaCha20Poly1305::Nonce nonce{};
         WriteLE64(nonce.data(), i);
@@ -151,7 +166,7 @@ void BenchAead(Chain& chain, const std::string& folder)
         cipher.Update(message, message);
         (void)cipher.FinishOpen({}); // it fails after the same work
     }
-    fmt::print("{{\"mode\":\"aead\",\"cpu\":{:.3f}}}\n", CpuSeconds() - cpu_before);
+    fmt::print("{{\"mode\":\"aead\",\"cpu\":{:.3f}}}\n", meter.Cpu());
 }
 
 /** Progress sampled while the engine runs: [seconds, state, bytes, coins loaded]. */
@@ -224,9 +239,7 @@ void BenchBooster(Chain& chain, Options& args)
     options.directory = work / "booster";
     options.chainstate = work / "chainstate";
 
-    const uint64_t written_before = BytesWritten();
-    const double cpu_before = CpuSeconds();
-    const int64_t start = chain.env->MonotonicMicros();
+    const Meter meter(*chain.env);
     const auto hints = Require(OpenHints(*chain.env, args["--hints"]));
     const HeaderNode* terminal =
         Require(CheckTerminalBlock(hints->Info(), chain.tree, chain.params));
@@ -234,7 +247,7 @@ void BenchBooster(Chain& chain, Options& args)
                       options);
     Sampler sampler(*chain.env, engine);
     const Verdict verdict = Require(engine.Run());
-    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
+    const double seconds = meter.Seconds();
     const std::string samples = sampler.Stop();
     if (verdict.kind != VerdictKind::kDone) Fail("not accepted: " + verdict.reason);
     const FoldProgress p = engine.Progress();
@@ -242,9 +255,9 @@ void BenchBooster(Chain& chain, Options& args)
                "\"fold_seconds\":{:.3f},\"blocks\":{},\"outputs\":{},\"inputs\":{},\"bytes\":{},"
                "\"coins\":{},\"peak_rss\":{},\"hints_bytes\":{},\"written\":{},"
                "\"chainstate_bytes\":{},\"resumed\":{},\"digest\":\"{}\",\"samples\":[{}]}}\n",
-               options.threads, seconds, CpuSeconds() - cpu_before, p.seconds_elapsed, p.blocks,
-               p.outputs, p.inputs, p.bytes, verdict.coins, PeakRss(), hints->Info().file_size,
-               BytesWritten() - written_before, DirectorySize(options.chainstate), p.resumed_blocks,
+               options.threads, seconds, meter.Cpu(), p.seconds_elapsed, p.blocks, p.outputs,
+               p.inputs, p.bytes, verdict.coins, PeakRss(), hints->Info().file_size,
+               meter.Written(), DirectorySize(options.chainstate), p.resumed_blocks,
                keep ? Digest(chain, options.chainstate) : "", samples);
     if (!keep) std::filesystem::remove_all(work);
 }
@@ -278,17 +291,15 @@ void BenchJoin(Chain& chain, Options& args)
 {
     const Path work = args["--work"];
     const JoinOptions options = MakeJoinOptions(chain, args);
-    const uint64_t written_before = BytesWritten();
-    const double cpu_before = CpuSeconds();
-    const int64_t start = chain.env->MonotonicMicros();
+    const Meter meter(*chain.env);
     const std::atomic<bool> stop = false;
     FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader(),
                            PlanOrder::OfChain());
     const GeneratedHints made =
         Require(GenerateHints(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
                               supply, options, stop, work / "hints", HintsFormat::kContainer1));
-    const double seconds = static_cast<double>(chain.env->MonotonicMicros() - start) / 1e6;
-    const double cpu = CpuSeconds() - cpu_before;
+    const double seconds = meter.Seconds();
+    const double cpu = meter.Cpu();
     if (made.verdict.kind != VerdictKind::kDone) Fail("no hints: " + made.verdict.reason);
     RequireSameHints(*chain.env, work / "hints", args["--hints"]);
     const JoinTotals& totals = made.verdict.totals;
@@ -298,7 +309,7 @@ void BenchJoin(Chain& chain, Options& args)
                "\"written\":{},\"hints_bytes\":{}}}\n",
                options.threads, seconds, cpu, totals.blocks, totals.outputs, totals.unspent,
                totals.bytes, totals.records, totals.met, totals.spilled_bytes, options.memory_bytes,
-               PeakRss(), BytesWritten() - written_before, made.file_size);
+               PeakRss(), meter.Written(), made.file_size);
     std::filesystem::remove_all(work);
 }
 
@@ -351,9 +362,7 @@ void BenchUndo(Chain& chain, Options& args)
     options.join.connected = options.checks != UndoChecks::kScripts;
     const int last = std::stoi(args["--last"]);
     if (last > 0) options.first_height = chain.tree.BestHeader()->height - last + 1;
-    const uint64_t written_before = BytesWritten();
-    const double cpu_before = CpuSeconds();
-    const int64_t start = chain.env->MonotonicMicros();
+    const Meter meter(*chain.env);
     const std::atomic<bool> stop = false;
     FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader(),
                            PlanOrder::OfChain());
@@ -362,8 +371,8 @@ void BenchUndo(Chain& chain, Options& args)
                         *chain.store, supply, options, stop);
     DurableUndo durable(*chain.env, files, {.micros = 3600 * int64_t{1'000'000}});
     const JoinVerdict verdict = Require(last > 0 ? rebuild.RunLast(durable) : rebuild.Run(durable));
-    const double seconds = static_cast<double>(files.Durable() - start) / 1e6;
-    const double cpu = CpuSeconds() - cpu_before;
+    const double seconds = meter.Seconds(files.Durable());
+    const double cpu = meter.Cpu();
     if (verdict.kind != VerdictKind::kDone) Fail("no undo data: " + verdict.reason);
     const JoinTotals& totals = verdict.totals;
     fmt::print("{{\"mode\":\"undo\",\"threads\":{},\"seconds\":{:.3f},\"cpu\":{:.3f},"
@@ -372,7 +381,7 @@ void BenchUndo(Chain& chain, Options& args)
                "\"peak_rss\":{},\"written\":{},\"hints_bytes\":0}}\n",
                options.join.threads, seconds, cpu, totals.blocks, totals.outputs, totals.bytes,
                totals.spilled_bytes, totals.pair_bytes, totals.coin_bytes, files.Bytes(),
-               options.join.memory_bytes, PeakRss(), BytesWritten() - written_before);
+               options.join.memory_bytes, PeakRss(), meter.Written());
     std::filesystem::remove_all(work);
 }
 

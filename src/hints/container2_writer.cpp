@@ -2,6 +2,7 @@
 // the numbers to be coded wait in a second file (about a byte for each unspent output) until the
 // last block is added. Memory: one group.
 #include "hints/container2.h"
+#include "hints/gaps.h"
 #include "hints/hints_writer.h"
 #include "hints/leb128.h"
 #include "primitives/serialize.h"
@@ -26,11 +27,7 @@ public:
         for (size_t i = 0; i < group.ends.size(); ++i) {
             const auto block = group.Block(i);
             PutLeb128(static_cast<uint32_t>(block.size()), m_bytes);
-            uint32_t next = 0;
-            for (const uint32_t index : block) {
-                PutLeb128(index - next, m_bytes);
-                next = index + 1;
-            }
+            ForEachGap(block, [&](uint32_t gap) { PutLeb128(gap, m_bytes); });
         }
         m_groups.push_back(
             {static_cast<uint32_t>(group.ends.size()), static_cast<uint32_t>(m_bytes.size())});

@@ -1,6 +1,7 @@
 // See gap_coder.h.
 #include "hints/gap_coder.h"
 
+#include "hints/gaps.h"
 #include "util/check.h"
 #include "util/endian.h"
 
@@ -22,12 +23,10 @@ void ForEachNumber(const GroupHints& group, Visitor visit)
         const auto count = static_cast<uint32_t>(block.size());
         visit(history.OfCount(), count);
         history.AddCount(count);
-        uint32_t next = 0;
-        for (const uint32_t index : block) {
-            visit(history.OfGap(), index - next);
-            history.AddGap(index - next);
-            next = index + 1;
-        }
+        ForEachGap(block, [&](uint32_t gap) {
+            visit(history.OfGap(), gap);
+            history.AddGap(gap);
+        });
     }
 }
 

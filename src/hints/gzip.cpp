@@ -4,7 +4,6 @@
 #include "util/check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <zlib.h>
 
 namespace ibd {
@@ -13,24 +12,6 @@ namespace {
 
 constexpr int kGzipWindow = 15 + 16; //!< the largest window, with gzip's header and checksum
 constexpr size_t kPiece = 256 << 10;
-
-class Unpacked final : public ReadableFile {
-public:
-    explicit Unpacked(Bytes bytes) : m_bytes(std::move(bytes)) {}
-    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
-    {
-        if (offset >= m_bytes.size()) return size_t{0};
-        const size_t n = std::min<uint64_t>(out.size(), m_bytes.size() - offset);
-        std::memcpy(out.data(), m_bytes.data() + offset, n);
-        return n;
-    }
-    Result<uint64_t> Size() const override { return m_bytes.size(); }
-    void WillNeed(uint64_t, uint64_t) const override {}
-    void DontNeed(uint64_t, uint64_t) const override {}
-
-private:
-    const Bytes m_bytes;
-};
 
 /** zlib takes non-const pointers to input that it does not change. */
 Bytef* Input(ByteSpan in) { return const_cast<Bytef*>(in.data()); }
@@ -75,8 +56,7 @@ Result<HintsFile> UnpackGzip(HintsFile packed)
         return packed.Damaged(at - stream.avail_in, "btcd: bytes follow the gzip stream");
     }
     out.shrink_to_fit();
-    const uint64_t size = out.size();
-    return HintsFile(packed.GetPath(), std::make_unique<Unpacked>(std::move(out)), size);
+    return HintsFile::InMemory(packed.GetPath(), std::move(out));
 }
 
 struct GzipPacker::Stream {

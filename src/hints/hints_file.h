@@ -9,6 +9,8 @@ namespace ibd {
 class HintsFile {
 public:
     static Result<HintsFile> Open(Env& env, const Path& path);
+    /** `path`: for errors. */
+    static HintsFile InMemory(const Path& path, Bytes bytes);
     HintsFile(Path path, std::unique_ptr<ReadableFile> file, uint64_t size)
         : m_path(std::move(path)), m_file(std::move(file)), m_size(size)
     {

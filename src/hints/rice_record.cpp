@@ -2,6 +2,7 @@
 #include "hints/rice_record.h"
 
 #include "hints/bit_io.h"
+#include "hints/gaps.h"
 #include "hints/leb128.h"
 #include "util/check.h"
 
@@ -9,21 +10,11 @@ namespace ibd {
 
 namespace {
 
-template <typename Visitor>
-void ForEachRun(std::span<const uint32_t> unspent, Visitor visit)
-{
-    uint32_t next = 0;
-    for (const uint32_t index : unspent) {
-        visit(index - next);
-        next = index + 1;
-    }
-}
-
 /** Total bits of all runs with parameter r. */
 uint64_t RiceBits(std::span<const uint32_t> unspent, unsigned r)
 {
     uint64_t bits = 0;
-    ForEachRun(unspent, [&](uint32_t run) { bits += (run >> r) + 1 + r; });
+    ForEachGap(unspent, [&](uint32_t run) { bits += (run >> r) + 1 + r; });
     return bits;
 }
 
@@ -97,7 +88,7 @@ void EncodeHintsRecord(uint32_t outputs, std::span<const uint32_t> unspent, Byte
     }
     out.push_back(static_cast<uint8_t>(best));
     BitWriter writer(out);
-    ForEachRun(unspent, [&](uint32_t run) {
+    ForEachGap(unspent, [&](uint32_t run) {
         for (uint32_t q = run >> best; q > 0; --q) writer.Put(1, 1);
         writer.Put(0, 1);
         writer.Put(run, best);

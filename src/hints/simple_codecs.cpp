@@ -1,5 +1,6 @@
 // Records without entropy coding: the revisions of the indexed file, btcd's runs, lines of text.
 // Formats: doc/formats/hints.md, sections 4, 6 and 7.
+#include "hints/gaps.h"
 #include "hints/record_codec.h"
 #include "primitives/serialize.h"
 
@@ -43,16 +44,6 @@ const char* TakeGaps(More more, TakeGap take, BlockHints& out)
         next += gap + 1;
     }
     return nullptr;
-}
-
-template <typename PutGap>
-void PutGaps(std::span<const uint32_t> unspent, PutGap put)
-{
-    uint32_t next = 0;
-    for (const uint32_t index : unspent) {
-        put(index - next);
-        next = index + 1;
-    }
 }
 
 void Reset(BlockHints& out)
@@ -156,7 +147,7 @@ public:
     {
         Bytes runs;
         Writer body(runs);
-        PutGaps(unspent, [&](uint32_t gap) { body.VarInt(gap); });
+        ForEachGap(unspent, [&](uint32_t gap) { body.VarInt(gap); });
         Writer writer(out);
         writer.VarInt(runs.size());
         writer.VarBytes(runs);
@@ -182,7 +173,7 @@ public:
     {
         Bytes runs;
         Writer body(runs);
-        PutGaps(unspent, [&](uint32_t gap) { body.CompactSize(gap); });
+        ForEachGap(unspent, [&](uint32_t gap) { body.CompactSize(gap); });
         Writer(out).VarBytes(runs);
     }
 };
@@ -215,7 +206,7 @@ public:
     void Put(std::optional<uint32_t>, std::span<const uint32_t> unspent, Bytes& out) const override
     {
         const char* comma = "";
-        PutGaps(unspent, [&](uint32_t gap) {
+        ForEachGap(unspent, [&](uint32_t gap) {
             Append(out, AsBytes(fmt::format("{}{}", comma, gap)));
             comma = ",";
         });

@@ -183,6 +183,14 @@ class Node:
         wait_until(lambda: self.rpc("getblockcount") == height, f"height {height}")
         return self
 
+    def wait_for_peers(self, count):
+        """Waits until it has so many peers, all after the handshake; as getpeerinfo has them."""
+        def established():
+            peers = self.rpc("getpeerinfo")
+            return len(peers) == count and all(peer["version"] for peer in peers)
+        wait_until(established, f"{count} peers")
+        return self.rpc("getpeerinfo")
+
     def run(self, *args, prefix=()):
         """Starts it and waits for its end, as with -stopatheight: (status, stderr)."""
         self.launch(*args, prefix=prefix)

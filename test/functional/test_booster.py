@@ -241,8 +241,8 @@ class SmallChain(BoosterTest):
                             saying="two weeks of work above it")
 
 
-class Rebuild(BoosterTest):
-    """A chainstate is there already, and the rebuild is interrupted or its place is unusual."""
+class SyncedTest(BoosterTest):
+    """A chainstate is there already."""
 
     def setUp(self):
         super().setUp()
@@ -250,6 +250,10 @@ class Rebuild(BoosterTest):
         self.synced = self.made.place(self.node())
         self.serial = self.coins_after(self.synced, "-reindex", self.made.to_tip)
         self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
+
+
+class Rebuild(SyncedTest):
+    """The rebuild of a chainstate is interrupted, or its place is unusual."""
 
     @contextlib.contextmanager
     def unreadable(self, node):
@@ -506,27 +510,26 @@ class FullValidation(BoosterTest):
 class Progress(BoosterTest):
     """Progress on the terminal, in the log and over RPC."""
 
+    def on_terminal(self, command, columns, log=False):
+        """What a command writes to a terminal of that width: errors, and the log too if asked."""
+        primary, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=terminal,
+                                   stdout=terminal if log else subprocess.DEVNULL)
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO when the other side is gone
+            while more := os.read(primary, 65536):
+                shown += more
+        os.close(primary)
+        self.assertEqual(process.wait(), 0, shown)
+        return shown
+
     def test_terminal_and_log(self):
         made = small_chain(60000)
         node = made.place(self.node())
-        primary, terminal = os.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
-        process = subprocess.Popen(node.command("-reindex", *booster(made.container), *made.trust,
-                                                made.to_tip),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=terminal)
-        os.close(terminal)
-        shown = b""
-        while True:
-            try:
-                more = os.read(primary, 65536)
-            except OSError:  # Linux says EIO when the other side is gone
-                break
-            if not more:
-                break
-            shown += more
-        os.close(primary)
-        self.assertEqual(process.wait(), 0, shown)
+        shown = self.on_terminal(node.command("-reindex", *booster(made.container), *made.trust,
+                                              made.to_tip), 200)
         amount = r"[\d.]+ (?:bytes|[kMG]B)"
         for text in (shown.decode(), node.log_text):
             self.assertRegex(text, rf"Booster: folding: {amount} in .*, {amount}/s; "
@@ -539,19 +542,8 @@ class Progress(BoosterTest):
         made = small_chain(60000)
         for columns in (120, 80, 40):
             node = made.place(self.node())
-            primary, terminal = os.openpty()
-            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            process = subprocess.Popen(node.command("-reindex", "-ibdbooster", *made.trust,
-                                                    made.to_tip),
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=terminal)
-            os.close(terminal)
-            shown = b""
-            with contextlib.suppress(OSError):  # EIO when the other side is gone
-                while more := os.read(primary, 65536):
-                    shown += more
-            os.close(primary)
-            self.assertEqual(process.wait(), 0, shown)
+            shown = self.on_terminal(node.command("-reindex", "-ibdbooster", *made.trust,
+                                                  made.to_tip), columns)
             self.assertIn(b"Booster: folding: ", shown)
             self.assertLess(max(map(len, re.split(rb"[\r\n]", shown))), columns)
 
@@ -559,18 +551,8 @@ class Progress(BoosterTest):
         """No line of the log runs into the line of progress, which stands below them all."""
         made = small_chain(60000)
         node = made.place(self.node())
-        primary, terminal = os.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-        process = subprocess.Popen([*node.command("-reindex", "-ibdbooster", *made.trust,
-                                                  made.to_tip), "-printtoconsole=1"],
-                                   stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal)
-        os.close(terminal)
-        shown = b""
-        with contextlib.suppress(OSError):  # EIO when the other side is gone
-            while more := os.read(primary, 65536):
-                shown += more
-        os.close(primary)
-        self.assertEqual(process.wait(), 0, shown)
+        shown = self.on_terminal([*node.command("-reindex", "-ibdbooster", *made.trust,
+                                                made.to_tip), "-printtoconsole=1"], 100, log=True)
         drawn = 0
         for line in shown.decode().replace("\r\n", "\n").split("\n"):
             *before, last = line.split("\r")  # what a carriage return leaves is drawn over

@@ -123,13 +123,6 @@ class I2p(FunctionalTest):
         self.assertEqual(entry["port"], 0)
         return entry["address"]
 
-    def peers(self, node, count=1):
-        def all_there():
-            peers = node.rpc("getpeerinfo")
-            return len(peers) == count and all(peer["version"] for peer in peers)
-        wait_until(all_there, f"{count} peers")
-        return node.rpc("getpeerinfo")
-
     def test_nodes_that_call_each_other(self):
         bridge = Bridge(self)
         chain = Chain().grow(20)
@@ -148,8 +141,8 @@ class I2p(FunctionalTest):
         taker.start("-noconnect", "-i2pacceptincoming=0")
         taker.rpc("addnode", address, "onetry")
         taker.wait_for_tip(chain.tip)
-        (there,) = self.peers(taker)
-        (here,) = self.peers(giver)
+        (there,) = taker.wait_for_peers(1)
+        (here,) = giver.wait_for_peers(1)
         self.assertEqual((there["addr"], there["network"]), (address, "i2p"))
         self.assertEqual((here["network"], here["inbound"]), ("i2p", True))
         self.assertTrue(here["addr"].endswith(".b32.i2p:0"), here)
@@ -160,7 +153,7 @@ class I2p(FunctionalTest):
         third = self.listener(bridge)
         third.rpc("addnode", address, "onetry")
         third.wait_for_tip(chain.tip)
-        self.peers(giver, 2)
+        giver.wait_for_peers(2)
         its = self.own_address(third)
         third.stop().start("-listen=1", f"-bind=127.0.0.1:{free_port()}", "-noconnect",
                            "-listenonion=0", "-natpmp=0")
@@ -172,7 +165,7 @@ class I2p(FunctionalTest):
         wait_until(lambda: giver.log_text.count("Persistent I2P SAM session") > 1, "a new session")
         self.assertEqual(self.own_address(giver), address)
         taker.rpc("addnode", address, "onetry")
-        self.peers(taker)
+        taker.wait_for_peers(1)
 
     def test_what_fails_is_said(self):
         bridge = Bridge(self)

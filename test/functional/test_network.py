@@ -27,13 +27,6 @@ class Peers(FunctionalTest):
         for block in blocks:
             node.rpc("submitblock", block.raw().hex())
 
-    def wait_for_peers(self, node, count):
-        def established():
-            peers = node.rpc("getpeerinfo")
-            return len(peers) == count and all(peer["version"] for peer in peers)
-        wait_until(established, f"{count} peers")
-        return node.rpc("getpeerinfo")
-
 
 class Sync(Peers):
     def sync(self, transport, protocol):
@@ -83,7 +76,7 @@ class Sync(Peers):
         taker = self.node("regtest", f"-connect={self.address(giver)}", "-uacomment=testnode1")
         taker.start()
         for node, other, number in ((giver, taker, 1), (taker, giver, 0)):
-            (peer,) = self.wait_for_peers(node, 1)
+            (peer,) = node.wait_for_peers(1)
             self.assertEqual(peer["subver"], other.rpc("getnetworkinfo")["subversion"])
             self.assertRegex(peer["subver"], r"^/Satoshi:31\.0\.0/ibd-booster:[\d.]+"
                                              rf"\(testnode{number}\)/$")
@@ -94,7 +87,7 @@ class Sync(Peers):
         first, second, third = (self.listener() for _ in range(3))
         second.rpc("addnode", self.address(first), "add")
         # Headers come from one peer only; it must not be the peer without any.
-        self.wait_for_peers(second, 1)
+        second.wait_for_peers(1)
         third.rpc("addnode", self.address(second), "add")
         chain = Chain().grow(30)
         self.feed(first, chain.blocks)
@@ -107,7 +100,7 @@ class CompactBlocks(Peers):
     def test_who_brings_blocks_announces_them(self):
         giver, taker = self.listener(), self.listener()
         taker.rpc("addnode", self.address(giver), "onetry")
-        self.wait_for_peers(taker, 1)
+        taker.wait_for_peers(1)
 
         def mine():
             (tip,) = giver.rpc("generatetoaddress", 1, ADDRESS)
@@ -141,8 +134,8 @@ class Captured(Peers):
         called, caller = self.listener(), self.node("regtest", "-noconnect", "-capturemessages")
         begin = time.time_ns() // 1000
         caller.start().rpc("addnode", self.address(called), "onetry")
-        self.wait_for_peers(caller, 1)
-        wait_until(lambda: "pingtime" in self.wait_for_peers(caller, 1)[0], "pong")
+        caller.wait_for_peers(1)
+        wait_until(lambda: "pingtime" in caller.wait_for_peers(1)[0], "pong")
         caller.stop()
         folder = caller.net_dir / "message_capture" / f"127.0.0.1_{called.p2p_port}"
         for name in ("sent", "recv"):
@@ -164,7 +157,7 @@ class Connections(Peers):
         self.assertEqual(caller.rpc("getaddednodeinfo"), [])
         caller.rpc("addnode", name, "add")
         self.assert_rpc_error(ALREADY_ADDED, "already added", caller.rpc, "addnode", name, "add")
-        self.wait_for_peers(called, 1)
+        called.wait_for_peers(1)
         self.assertEqual(caller.rpc("getaddednodeinfo", name), [
             {"addednode": name, "connected": True,
              "addresses": [{"address": name, "connected": "outbound"}]}])
@@ -177,26 +170,26 @@ class Connections(Peers):
 
         (peer,) = caller.rpc("getpeerinfo")
         caller.rpc("disconnectnode", nodeid=peer["id"])
-        self.wait_for_peers(called, 0)
-        self.wait_for_peers(caller, 0)
+        called.wait_for_peers(0)
+        caller.wait_for_peers(0)
         self.assert_rpc_error(NOT_CONNECTED, "not found", caller.rpc, "disconnectnode", name)
         self.assert_rpc_error(-32602, "Only one", caller.rpc, "disconnectnode", name, 1)
 
     def test_network_off_and_on(self):
         called, caller = self.listener(), self.listener()
         caller.rpc("addnode", self.address(called), "onetry")
-        self.wait_for_peers(called, 1)
+        called.wait_for_peers(1)
         self.assertIs(called.rpc("setnetworkactive", False), False)
-        self.wait_for_peers(called, 0)
+        called.wait_for_peers(0)
         self.assertIs(called.rpc("getnetworkinfo")["networkactive"], False)
         self.assertIs(called.rpc("setnetworkactive", True), True)
         caller.rpc("addnode", self.address(called), "onetry")
-        self.wait_for_peers(called, 1)
+        called.wait_for_peers(1)
 
     def test_ping_and_totals(self):
         called, caller = self.listener(), self.listener()
         caller.rpc("addnode", self.address(called), "onetry")
-        (before,) = self.wait_for_peers(called, 1)
+        (before,) = called.wait_for_peers(1)
         called.rpc("ping")
         wait_until(lambda: called.rpc("getpeerinfo")[0]["bytesrecv_per_msg"].get("pong", 0) >
                    before["bytesrecv_per_msg"].get("pong", 0), "a pong")
@@ -238,15 +231,15 @@ class Bans(Peers):
     def test_who_is_banned_is_left(self):
         called, caller = self.listener("-debug=net"), self.listener()
         caller.rpc("addnode", self.address(called), "onetry")
-        self.wait_for_peers(called, 1)
+        called.wait_for_peers(1)
         called.rpc("setban", "127.0.0.0/8", "add")
-        self.wait_for_peers(called, 0)
+        called.wait_for_peers(0)
         caller.rpc("addnode", self.address(called), "onetry")
         wait_until(lambda: "dropped (banned)" in called.log_text, "refusal of a banned peer")
         self.assertEqual(called.rpc("getconnectioncount"), 0)
         called.rpc("clearbanned")
         caller.rpc("addnode", self.address(called), "onetry")
-        self.wait_for_peers(called, 1)
+        called.wait_for_peers(1)
 
 
 class Addresses(Peers):

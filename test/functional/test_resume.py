@@ -5,19 +5,15 @@ import re
 import shutil
 
 from framework import coins
-from generated import TAIL, chain, small_chain
-from test_booster import BoosterTest
+from generated import TAIL, chain
+from test_booster import BoosterTest, SyncedTest
 
 
-class Resume(BoosterTest):
-    """A chainstate is there already, and a rebuild over it ends early."""
+class Resume(SyncedTest):
+    """A rebuild over a chainstate ends early."""
 
     def setUp(self):
         super().setUp()
-        self.made = small_chain()
-        self.synced = self.made.place(self.node())
-        self.serial = self.coins_after(self.synced, "-reindex", self.made.to_tip)
-        self.hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
         self.folder = self.synced.net_dir / "ibdbooster"
 
     def forget_log(self):

@@ -14,8 +14,6 @@ namespace {
 using namespace ibd;
 using namespace ibd::fuzz;
 
-void CopyDigest(const Hash32& digest, uint8_t* to) { std::copy_n(digest.begin(), 8, to); }
-
 void Reseal(Bytes& file)
 {
     if (file.size() < kHintsHeaderSize) return;

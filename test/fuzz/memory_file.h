@@ -1,6 +1,7 @@
-// A hints file in memory, for fuzz targets.
+// Hints files in memory, for fuzz targets.
 #pragma once
 
+#include "crypto/sha256.h"
 #include "hints/hints.h"
 #include "hints/hints_file.h"
 
@@ -8,28 +9,10 @@
 
 namespace ibd::fuzz {
 
-class Memory final : public ReadableFile {
-public:
-    explicit Memory(Bytes bytes) : m_bytes(std::move(bytes)) {}
-    Result<size_t> ReadAt(uint64_t offset, MutableByteSpan out) const override
-    {
-        const size_t n = std::min<uint64_t>(out.size(), m_bytes.size() - offset);
-        std::copy_n(m_bytes.begin() + static_cast<ptrdiff_t>(offset), n, out.begin());
-        return n;
-    }
-    Result<uint64_t> Size() const override { return m_bytes.size(); }
-    void WillNeed(uint64_t, uint64_t) const override {}
-    void DontNeed(uint64_t, uint64_t) const override {}
+inline HintsFile InMemory(Bytes bytes) { return HintsFile::InMemory("fuzz", std::move(bytes)); }
 
-private:
-    const Bytes m_bytes;
-};
-
-inline HintsFile InMemory(Bytes bytes)
-{
-    const uint64_t size = bytes.size();
-    return {"fuzz", std::make_unique<Memory>(std::move(bytes)), size};
-}
+/** Puts the first eight bytes of a digest, a checksum of most formats, to `to`. */
+inline void CopyDigest(const Hash32& digest, uint8_t* to) { std::copy_n(digest.begin(), 8, to); }
 
 /** Reads every block of a file that opened. */
 inline void ReadAllHints(const Result<std::unique_ptr<Hints>>& hints)

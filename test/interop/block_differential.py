@@ -16,17 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-from interop_env import ROOT, unavailable
+from interop_env import own_program
 from kernel_oracle import KernelOracle
 
 SHOWN = 5
-
-
-def block_tool():
-    path = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")) / "ibd-block-tool"
-    if not path.exists():
-        unavailable(f"{path} is not built")
-    return path
 
 
 def comparable(line):
@@ -65,7 +58,7 @@ def differential(seed, count, folder):
     folder = pathlib.Path(folder)
     stream = folder / "blocks.hex"
     with open(stream, "w", encoding="ascii") as out:
-        subprocess.run([block_tool(), "make", "--seed", str(seed), "--count", str(count)],
+        subprocess.run([own_program("ibd-block-tool"), "make", "--seed", str(seed), "--count", str(count)],
                        stdout=out, check=True)
     oracle = KernelOracle.find()
     core_dir, our_dir = folder / "core", folder / "ours"
@@ -73,7 +66,7 @@ def differential(seed, count, folder):
     our_dir.mkdir()
     theirs, their_tip = run([oracle.program, "connect", "--network", "regtest", "--datadir",
                              core_dir, "--par", 2], stream, folder / "core.txt")
-    ours, our_tip = run([block_tool(), "connect", "--datadir", our_dir], stream,
+    ours, our_tip = run([own_program("ibd-block-tool"), "connect", "--datadir", our_dir], stream,
                         folder / "ours.txt")
     counts = collections.Counter()
     different = compare(theirs, ours, counts)

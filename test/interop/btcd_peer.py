@@ -55,6 +55,16 @@ def wait_until(condition, seconds, what):
         time.sleep(0.05)
 
 
+def end_process(process, seconds):
+    """Asks a process to end, and kills it if it has not after that time."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class BtcdPeer:
     def __init__(self, network="regtest", connect=(), extra=()):
         self.network, self.connect, self.extra = network, list(connect), list(extra)
@@ -124,13 +134,7 @@ class BtcdPeer:
             raise AssertionError(f"{error}, it printed:\n{self.output()}") from None
 
     def __exit__(self, *_):
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
         if self.process:
+            end_process(self.process, STOP_SECONDS)
             self._log.close()
         self._folder.cleanup()

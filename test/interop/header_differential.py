@@ -13,8 +13,8 @@ import os
 import subprocess
 import sys
 
+from interop_env import own_program
 from kernel_oracle import KernelOracle
-from signet_chain import header_tool
 
 # As the tool and the oracle name them.
 NETWORKS = {"main": "main", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
@@ -23,9 +23,9 @@ NETWORKS = {"main": "main", "test": "testnet3", "testnet4": "testnet4", "signet"
 
 def compare(oracle, network, seed, count):
     """The chain's lines "TIME BITS PROBE PERMITTED", and the first that Core answers otherwise."""
-    ours = subprocess.run([header_tool(), "chain", "--network", network, "--seed", str(seed),
-                           "--count", str(count)], capture_output=True, text=True,
-                          check=True).stdout.splitlines()
+    command = [own_program("ibd-header-tool"), "chain", "--network", network, "--seed", str(seed),
+               "--count", str(count)]
+    ours = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     theirs = oracle.headers(NETWORKS[network], ours)
     for height, (our, their) in enumerate(zip(ours, theirs), 1):
         if our != their:

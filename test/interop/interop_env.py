@@ -30,6 +30,14 @@ def network_dir(datadir, network):
     return pathlib.Path(datadir) / NETWORK_FOLDERS[network]
 
 
+def own_program(name):
+    """A program of this build, in build/bin or IBD_BINDIR."""
+    path = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")) / name
+    if not path.exists():
+        unavailable(f"{path} is not built")
+    return path
+
+
 def testdata_path(name):
     return testdata.find(name)
 

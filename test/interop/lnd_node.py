@@ -14,7 +14,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from btcd_peer import LOG_TAIL, free_ports, wait_until
+from btcd_peer import LOG_TAIL, end_process, free_ports, wait_until
 from interop_env import built_program
 
 START_SECONDS = 60
@@ -121,12 +121,7 @@ class LndNode:
         return self._wait(balance, SYNC_SECONDS, "lnd's balance")[0]
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end_process(self.process, STOP_SECONDS)
         self._log.close()
 
     def __exit__(self, *_):

@@ -2,11 +2,9 @@
 
 import hashlib
 import hmac
-import os
-import pathlib
 import subprocess
 
-from interop_env import ROOT, unavailable
+from interop_env import own_program
 from regtest_chain import (FIRST_BLOCK_TIME, OP_TRUE, Block, coinbase, commit_to_witness,
                            merkle_root)
 from wire import Tx, compact_size, hash_hex, sha256d, sized
@@ -67,16 +65,9 @@ def sign(secret, digest):
     return b"\x30" + bytes([len(body)]) + body
 
 
-def header_tool():
-    path = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")) / "ibd-header-tool"
-    if not path.exists():
-        unavailable(f"{path} is not built")
-    return path
-
-
 def mine(block):
-    done = subprocess.run([header_tool(), "mine"], input=block.header().hex() + "\n", text=True,
-                          capture_output=True, check=True)
+    done = subprocess.run([own_program("ibd-header-tool"), "mine"], text=True,
+                          input=block.header().hex() + "\n", capture_output=True, check=True)
     block.nonce = int(done.stdout)
     return block
 

@@ -1,20 +1,17 @@
 """The benches against Core's engine run to their end, over a chain too small to time anything."""
 
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from interop_env import ROOT, built_program, unavailable
+from interop_env import ROOT, built_program, own_program
 
 
 class Benches(unittest.TestCase):
     def bench(self, name, work, *options):
-        build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")).parent
-        if not (build / "bin" / "bitcoind").exists():
-            unavailable(f"no bitcoind below {build}")
+        build = own_program("bitcoind").parent.parent
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         done = subprocess.run([sys.executable, ROOT / f"bench/ibd/{name}.py", "--build", build,
                                "--work", work, *options],
@@ -49,9 +46,7 @@ class Benches(unittest.TestCase):
             self.assertIn("| headers, CPU, ours / Core's | ", report)
 
     def test_hostile_scripts(self):
-        build = pathlib.Path(os.environ.get("IBD_BINDIR", ROOT / "build" / "bin"))
-        if not (build / "bench_script").exists():
-            unavailable(f"no bench_script in {build}")
+        build = own_program("bench_script").parent
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         done = subprocess.run([sys.executable, ROOT / "bench/hostile_scripts.py", "--rounds", "1",
                                "--scale", "0.01", "--bin", build / "bench_script"],

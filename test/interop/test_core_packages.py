@@ -2,25 +2,17 @@
 other's mempool.dat: answers and pools are equal. A long run: IBD_POOL_PACKAGES=20000."""
 
 import os
-import random
 
-from core_node import PairTest
-from pool_comparison import compare_pools
-from regtest_chain import COIN, Chain
+from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
 from wire import Tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
-FINAL = 0xffffffff
-COINS = 200
-VALUE = COIN // 10
 PACKAGES = int(os.environ.get("IBD_POOL_PACKAGES", "120"))
-SEED = int(os.environ.get("IBD_TEST_SEED", "36"))
 
 
 def spend(coins, fee, count=1, version=2):
     """coins: [(txid, vout, value)]."""
     value = (sum(coin[2] for coin in coins) - fee) // count
-    return Tx([(*coin[:2], b"\x01\x51", FINAL) for coin in coins], [(value, REDEEMED)] * count,
+    return Tx([(*coin[:2], REDEEM, FINAL) for coin in coins], [(value, REDEEMED)] * count,
               version=version)
 
 
@@ -28,19 +20,11 @@ def output(tx, index=0):
     return tx.txid(), index, tx.outputs[index][0]
 
 
-class Packages(PairTest):
+class Packages(PoolPairTest):
+    seed = int(os.environ.get("IBD_TEST_SEED", "36"))
+
     def setUp(self):
         super().setUp()
-        self.random = random.Random(SEED)
-        self.chain = Chain().grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        self.chain.blocks.append(self.chain.candidate([split]))
-        for block in self.chain.blocks:
-            self.pair.submit(block)
-        for node in (self.pair.core, self.pair.ours):
-            node.rpc("setmocktime", self.chain.first_time + 600 * 200)
-        self.coins = [(split.txid(), i, VALUE) for i in range(COINS)]
         self.used = []
         self.messages = {}
 

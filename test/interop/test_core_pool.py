@@ -1,33 +1,17 @@
 """Our node and Core's bitcoind are sent the same transactions, and their pools say the same, with
 families of all shapes, through blocks and reorganisations."""
 
-import random
-
-from core_node import PairTest
-from pool_comparison import compare_pools
-from regtest_chain import COIN, Chain
+from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
 from wire import Tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
-FINAL = 0xffffffff
-COINS = 60
-VALUE = COIN // 10
-SEED = 11
 
+class Pool(PoolPairTest):
+    coins_count = 60
+    seed = 11
 
-class Pool(PairTest):
     def setUp(self):
         super().setUp()
-        self.random = random.Random(SEED)
-        self.chain = Chain().grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        self.chain.blocks.append(self.chain.candidate([split]))
-        for block in self.chain.blocks:
-            self.pair.submit(block)
-        for node in (self.pair.core, self.pair.ours):
-            node.rpc("setmocktime", self.chain.first_time + 600 * 200)
-        self.free = [(split.txid(), i, VALUE) for i in range(COINS)]
+        self.free = list(self.coins)
         self.sent = []
 
     def make(self):
@@ -38,7 +22,7 @@ class Pool(PairTest):
         count = pick.choice((1, 1, 2, 3))
         fee = pick.choice((200, 1_000, 1_000, 5_000, 20_000))
         value = (sum(coin[2] for coin in spent) - fee) // count
-        tx = Tx([(*coin[:2], b"\x01\x51", FINAL) for coin in spent], [(value, REDEEMED)] * count)
+        tx = Tx([(*coin[:2], REDEEM, FINAL) for coin in spent], [(value, REDEEMED)] * count)
         self.free += [(tx.txid(), i, value) for i in range(count)]
         return tx
 

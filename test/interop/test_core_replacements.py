@@ -3,36 +3,19 @@ other, with wishes of the user, blocks and reorganisations between: verdicts, re
 clusters and feerate diagrams are equal. A long run: IBD_POOL_TXS=100000."""
 
 import os
-import random
 
-from core_node import PairTest
-from pool_comparison import compare_pools
-from regtest_chain import COIN, Chain
+from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
 from wire import Tx, parse_tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
-FINAL = 0xffffffff
-COINS = 200
-VALUE = COIN // 10
 TXS = int(os.environ.get("IBD_POOL_TXS", "600"))
 TXS_OF_ROUND = 100
-SEED = int(os.environ.get("IBD_TEST_SEED", "36"))
 
 
-class Replacements(PairTest):
+class Replacements(PoolPairTest):
+    seed = int(os.environ.get("IBD_TEST_SEED", "36"))
+
     def setUp(self):
-        super().setUp()
-        self.random = random.Random(SEED)
-        self.chain = Chain().grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        self.chain.blocks.append(self.chain.candidate([split]))
-        for block in self.chain.blocks:
-            self.pair.submit(block)
-        for node in (self.pair.core, self.pair.ours):
-            node.rpc("setmocktime", self.chain.first_time + 600 * 200)
-        # Every coin that ever was, with its value: spent ones make conflicts.
-        self.coins = [(split.txid(), i, VALUE) for i in range(COINS)]
+        super().setUp()  # self.coins keeps spent coins, too: they make conflicts
         self.used = []
         self.last = None  # what was sent: its coins and the transaction
         self.verdicts = {}
@@ -58,7 +41,7 @@ class Replacements(PairTest):
         outputs = [(max(1, (total - fee) // count), REDEEMED)] * count
         if pick.random() < 0.2:
             outputs.append((0, b"\x6a" + b"\x01" * pick.choice((20, 900, 3_000))))
-        return spent, Tx([(*coin[:2], b"\x01\x51", sequence) for coin in spent], outputs,
+        return spent, Tx([(*coin[:2], REDEEM, sequence) for coin in spent], outputs,
                          version=version)
 
     def send(self):

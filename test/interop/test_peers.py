@@ -3,32 +3,22 @@ in a handshake with its bitcoind. Core is built by build_core.sh; IBD_CORE names
 programs instead."""
 
 import contextlib
-import os
-import pathlib
 import random
 import subprocess
 import time
 
-import interop_env
 from core_node import CoreNode
 from framework import FunctionalTest, free_port
+from interop_env import own_program
 
 MAGIC = "fabfb5da"  # of regtest
 ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
 I2P = "ukeu3k5oycgaauneqgtnvselmt4yemvoilkln7jpvamvfx7dnkdq.b32.i2p"
 
 
-def peer_tool():
-    folder = pathlib.Path(os.environ.get("IBD_BINDIR", interop_env.ROOT / "build" / "bin"))
-    path = folder / "ibd-peer-tool"
-    if not path.exists():
-        interop_env.unavailable(f"{path} is not built")
-    return str(path)
-
-
 def ours(folder, what, lines=""):
     """Our reading of the peers.dat in a folder, or of one that is made of these lines."""
-    done = subprocess.run([peer_tool(), what, str(folder), MAGIC], input=lines, text=True,
+    done = subprocess.run([own_program("ibd-peer-tool"), what, str(folder), MAGIC], input=lines, text=True,
                           capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     return table(done.stdout)
@@ -107,7 +97,7 @@ class PeersTest(FunctionalTest):
     @contextlib.contextmanager
     def call(self, port, version):
         """Our tool, connected; its lines by their first word."""
-        with subprocess.Popen([peer_tool(), "call", str(port), MAGIC, version], text=True,
+        with subprocess.Popen([own_program("ibd-peer-tool"), "call", str(port), MAGIC, version], text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as caller:
             lines = {}
             for line in caller.stdout:

@@ -7,11 +7,10 @@ The long run, whose result stands in doc/develop/differential.md:
 """
 
 import os
-import pathlib
 import subprocess
 import unittest
 
-from interop_env import ROOT, built_program, unavailable
+from interop_env import built_program, own_program
 import real_blocks
 from kernel_oracle import KernelOracle, ScriptCase
 
@@ -19,19 +18,11 @@ COUNT = 20_000
 CASES_PER_BLOCK = 40
 
 
-def program():
-    folder = os.environ.get("IBD_BINDIR", ROOT / "build" / "bin")
-    path = pathlib.Path(folder, "script_differential")
-    if not path.exists():
-        unavailable(f"{path} is not built")
-    return path
-
-
 class Differential(unittest.TestCase):
     def test_generated_spends(self):
         oracle = built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         seed = os.environ.get("IBD_TEST_SEED", str(int.from_bytes(os.urandom(6), "little")))
-        done = subprocess.run([program(), "--oracle", oracle, "--seed", seed,
+        done = subprocess.run([own_program("script_differential"), "--oracle", oracle, "--seed", seed,
                                "--count", str(COUNT)], capture_output=True, text=True, check=False)
         print(done.stdout.splitlines()[0] if done.stdout else "")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -53,7 +44,7 @@ class Differential(unittest.TestCase):
         flags = int(self.flag_bits()["MANDATORY"])
         text = "".join(ScriptCase(case.tx, case.index, flags, case.spent).line() + "\n"
                        for case in lines)
-        done = subprocess.run([program(), "--answer"], input=text, capture_output=True, text=True,
+        done = subprocess.run([own_program("script_differential"), "--answer"], input=text, capture_output=True, text=True,
                               check=True)
         ours = done.stdout.split("\n")[:-1]
         self.assertEqual(len(ours), len(theirs))

@@ -83,6 +83,23 @@ BlockPrefetchOptions Options(std::atomic<int>& failures)
     return options;
 }
 
+/** A node that fetches the blocks of a world before hints. */
+struct Prefetching {
+    explicit Prefetching(World& world) : machine(world, world.dir / "node")
+    {
+        Must(machine.Open(env));
+        prefetch.emplace(env, log, machine.Chain(), fetcher, Options(failures));
+        fetcher.WaitFor(HasBegun);
+    }
+
+    Machine machine;
+    FaultEnv env{1};
+    HandedOver fetcher;
+    KeptLog log;
+    std::atomic<int> failures = 0;
+    std::optional<BlockPrefetch> prefetch;
+};
+
 } // namespace
 
 TEST_CASE("Blocks before hints: a block that breaks a rule ends them and holds nothing up")
@@ -108,64 +125,46 @@ TEST_CASE("Blocks before hints: a block that breaks a rule ends them and holds n
         const auto raw = header.ToBytes();
         world.blocks.emplace_back(raw.begin(), raw.end());
     }
-    Machine machine(world, world.dir / "node");
-    FaultEnv env(1);
-    Must(machine.Open(env));
-    HandedOver fetcher;
-    KeptLog log;
-    std::atomic<int> failures = 0;
-    BlockPrefetch prefetch(env, log, machine.Chain(), fetcher, Options(failures));
-    fetcher.WaitFor(HasBegun);
-    const HeaderNode* const node = fetcher.Goal().NextMissing(119);
-    REQUIRE(node->height == 120);
-    REQUIRE(fetcher.Sink().Put({node, 1, bad}));
-    RequireEndlessRoom(fetcher, *node);
-    CHECK_THAT(log.Text(), Catch::Contains("fetches no more blocks meanwhile") &&
-                               Catch::Contains("bad-txns-vout-negative"));
-    Must(prefetch.Stop());
-    CHECK(failures == 0);
+    Prefetching node(world);
+    HandedOver& fetcher = node.fetcher;
+    const HeaderNode* const block = fetcher.Goal().NextMissing(119);
+    REQUIRE(block->height == 120);
+    REQUIRE(fetcher.Sink().Put({block, 1, bad}));
+    RequireEndlessRoom(fetcher, *block);
+    CHECK_THAT(node.log.Text(), Catch::Contains("fetches no more blocks meanwhile") &&
+                                    Catch::Contains("bad-txns-vout-negative"));
+    Must(node.prefetch->Stop());
+    CHECK(node.failures == 0);
 }
 
 TEST_CASE("Blocks before hints: a disk that fails ends them, is told, and holds nothing up")
 {
-    const World world(3, 120, 2200);
-    Machine machine(world, world.dir / "node");
-    FaultEnv env(1);
-    Must(machine.Open(env));
-    HandedOver fetcher;
-    KeptLog log;
-    std::atomic<int> failures = 0;
-    BlockPrefetch prefetch(env, log, machine.Chain(), fetcher, Options(failures));
-    fetcher.WaitFor(HasBegun);
-    env.CrashAt(env.Operations());
-    const HeaderNode* const node = fetcher.Goal().NextMissing(119);
-    REQUIRE(fetcher.Sink().Put({node, 1, world.blocks[size_t(node->height)]}));
-    RequireEndlessRoom(fetcher, *node);
-    while (failures == 0) std::this_thread::yield();
-    CHECK_FALSE(prefetch.Stop().Ok());
+    World world(3, 120, 2200);
+    Prefetching node(world);
+    HandedOver& fetcher = node.fetcher;
+    node.env.CrashAt(node.env.Operations());
+    const HeaderNode* const block = fetcher.Goal().NextMissing(119);
+    REQUIRE(fetcher.Sink().Put({block, 1, world.blocks[size_t(block->height)]}));
+    RequireEndlessRoom(fetcher, *block);
+    while (node.failures == 0) std::this_thread::yield();
+    CHECK_FALSE(node.prefetch->Stop().Ok());
 }
 
 TEST_CASE("Blocks before hints: what came before the end is stored")
 {
-    const World world(4, 120, 2200);
-    Machine machine(world, world.dir / "node");
-    FaultEnv env(1);
-    Must(machine.Open(env));
-    HandedOver fetcher;
-    KeptLog log;
-    std::atomic<int> failures = 0;
-    BlockPrefetch prefetch(env, log, machine.Chain(), fetcher, Options(failures));
-    fetcher.WaitFor(HasBegun);
+    World world(4, 120, 2200);
+    Prefetching node(world);
+    HandedOver& fetcher = node.fetcher;
     std::vector<const HeaderNode*> sent;
     while (sent.size() < 50) {
-        const HeaderNode* const node = fetcher.Goal().NextMissing(int32_t(sent.size()));
-        REQUIRE(fetcher.Sink().Put({node, 1, world.blocks[size_t(node->height)]}));
-        sent.push_back(node);
+        const HeaderNode* const block = fetcher.Goal().NextMissing(int32_t(sent.size()));
+        REQUIRE(fetcher.Sink().Put({block, 1, world.blocks[size_t(block->height)]}));
+        sent.push_back(block);
     }
-    Must(prefetch.Stop());
-    CHECK(failures == 0);
-    for (const HeaderNode* node : sent) {
-        CHECK(Must(machine.Chain().ReadBlock(*node)) == world.blocks[size_t(node->height)]);
+    Must(node.prefetch->Stop());
+    CHECK(node.failures == 0);
+    for (const HeaderNode* block : sent) {
+        CHECK(Must(node.machine.Chain().ReadBlock(*block)) == world.blocks[size_t(block->height)]);
     }
 }
 

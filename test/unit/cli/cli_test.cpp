@@ -1,9 +1,9 @@
 // Conversion of words to arguments, -getinfo's text, and the ends of bitcoin-cli without a node.
-#include "cli/app.h"
 #include "cli/get_info.h"
 #include "cli/http_client.h"
 #include "cli/net_info.h"
 #include "cli/param_table.h"
+#include "cli/run_cli.h"
 #include "support/temp_dir.h"
 
 #include <sstream>
@@ -11,29 +11,12 @@
 #include "support/catch.h"
 
 using namespace ibd;
+using ibd::test::CliRun;
+using ibd::test::RunCliWith;
 using ibd::test::TempDir;
-using Words = std::vector<std::string>;
+using ibd::test::Words;
 
 namespace {
-
-struct Run {
-    int exit_code;
-    std::string out;
-    std::string error;
-};
-
-Run RunWith(Words words, const std::string& input = "")
-{
-    words.insert(words.begin(), "bitcoin-cli");
-    std::vector<const char*> argv;
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    std::istringstream in(input);
-    std::ostringstream out;
-    std::ostringstream error;
-    const auto env = MakePosixEnv();
-    const int code = RunCli(*env, static_cast<int>(argv.size()), argv.data(), {in, out, error});
-    return {code, out.str(), error.str()};
-}
 
 std::string Positional(const std::string& method, const Words& words)
 {
@@ -247,13 +230,13 @@ TEST_CASE("help and version succeed; what cannot work fails with a reason")
 {
     const TempDir dir;
     const std::string datadir = "-datadir=" + dir.Get().string();
-    CHECK(RunWith({"-help"}).exit_code == 0);
-    CHECK_THAT(RunWith({"-help"}).out, Catch::Contains("-rpcwait"));
-    CHECK_THAT(RunWith({"-version"}).out, Catch::Contains("ibd-booster RPC client version"));
-    CHECK(RunWith({}).exit_code == 1);
+    CHECK(RunCliWith({"-help"}).exit_code == 0);
+    CHECK_THAT(RunCliWith({"-help"}).out, Catch::Contains("-rpcwait"));
+    CHECK_THAT(RunCliWith({"-version"}).out, Catch::Contains("ibd-booster RPC client version"));
+    CHECK(RunCliWith({}).exit_code == 1);
     const auto fails = [&](Words words, const std::string& because, const std::string& input = "") {
         words.insert(words.begin(), datadir);
-        const Run run = RunWith(words, input);
+        const CliRun run = RunCliWith(words, input);
         CHECK(run.exit_code == 1);
         CHECK(run.out.empty());
         CHECK_THAT(run.error, Catch::Contains(because));
@@ -273,9 +256,9 @@ TEST_CASE("help and version succeed; what cannot work fails with a reason")
           "error: Invalid port provided in -rpcconnect: 127.0.0.1:99999\n");
     fails({"-regtest", "-signet", "getblockcount"}, "");
     fails({"-stdin", "getblockhash"}, "error: Error parsing JSON: abc\n", "abc\n");
-    CHECK(RunWith({"-datadir=/nonexistent", "stop"}).error ==
+    CHECK(RunCliWith({"-datadir=/nonexistent", "stop"}).error ==
           "Error: Specified data directory \"/nonexistent\" does not exist.\n");
-    CHECK(RunWith({}).error == "Error: too few parameters\n");
+    CHECK(RunCliWith({}).error == "Error: too few parameters\n");
     // Port 1 has no listener, and the reserved name has no host.
     const std::string advice = "\n\nMake sure the bitcoind server is running and that you are "
                                "connecting to the correct RPC "

@@ -1,7 +1,7 @@
 // bitcoin-cli before a server that says anything: replies, their errors and exit codes, in Core's
 // words; and what it sends.
-#include "cli/app.h"
 #include "cli/http_client.h"
+#include "cli/run_cli.h"
 #include "cli/scripted_http.h"
 #include "support/temp_dir.h"
 
@@ -10,38 +10,26 @@
 #include "support/catch.h"
 
 using namespace ibd;
+using ibd::test::CliRun;
 using ibd::test::HttpReply;
+using ibd::test::RunCliWith;
 using ibd::test::ScriptedHttp;
 using ibd::test::TempDir;
-using Words = std::vector<std::string>;
+using ibd::test::Words;
 
 namespace {
-
-struct Run {
-    int exit_code;
-    std::string out;
-    std::string error;
-};
 
 /** One client of a server, logged in as u:p. */
 class Client {
 public:
     explicit Client(std::vector<std::string> answers) : m_server(std::move(answers)) {}
 
-    Run Ask(Words words, const std::string& input = "")
+    CliRun Ask(Words words, const std::string& input = "")
     {
-        const Words common = {"bitcoin-cli", "-datadir=" + m_dir.Get().string(),
-                              "-regtest",    m_server.PortOption(),
-                              "-rpcuser=u",  "-rpcpassword=p"};
+        const Words common = {"-datadir=" + m_dir.Get().string(), "-regtest", m_server.PortOption(),
+                              "-rpcuser=u", "-rpcpassword=p"};
         words.insert(words.begin(), common.begin(), common.end());
-        std::vector<const char*> argv;
-        for (const std::string& word : words) argv.push_back(word.c_str());
-        std::istringstream in(input);
-        std::ostringstream out;
-        std::ostringstream error;
-        const auto env = MakePosixEnv();
-        const int code = RunCli(*env, static_cast<int>(argv.size()), argv.data(), {in, out, error});
-        return {code, out.str(), error.str()};
+        return RunCliWith(std::move(words), input);
     }
     /** Body of the n-th request. */
     std::string Body(size_t n) const
@@ -57,7 +45,7 @@ private:
 };
 
 /** The client's end after one answer to getblockcount. */
-Run After(const std::string& answer) { return Client({answer}).Ask({"getblockcount"}); }
+CliRun After(const std::string& answer) { return Client({answer}).Ask({"getblockcount"}); }
 
 std::string Answered(const std::string& json)
 {
@@ -89,7 +77,7 @@ TEST_CASE("results are printed as text, as JSON, or not at all")
 
 TEST_CASE("an error of the call is the exit code, and its text is printed")
 {
-    const Run run = After(HttpReply(
+    const CliRun run = After(HttpReply(
         500, R"({"result":null,"error":{"code":-8,"message":"Block height out of range"}})"));
     CHECK(run.exit_code == 8);
     CHECK(run.out.empty());
@@ -108,7 +96,7 @@ TEST_CASE("an error of the call is the exit code, and its text is printed")
 TEST_CASE("replies that are none are named")
 {
     const auto error = [](const std::string& answer) {
-        const Run run = After(answer);
+        const CliRun run = After(answer);
         CHECK(run.exit_code == 1);
         CHECK(run.out.empty());
         return run.error;
@@ -189,10 +177,10 @@ TEST_CASE("-getinfo, -netinfo, -addrinfo and -generate pass errors of the node o
     const std::string refused = R"("error":{"code":-28,"message":"Loading"})";
     for (const char* special : {"-getinfo", "-netinfo"}) {
         INFO(special);
-        const Run run = Client({HttpReply(200, "[{\"id\":0," + refused + "}]")}).Ask({special});
+        const CliRun run = Client({HttpReply(200, "[{\"id\":0," + refused + "}]")}).Ask({special});
         CHECK(run.exit_code == 28);
         CHECK(run.error == "error code: -28\nerror message:\nLoading\n");
-        const Run none = Client({HttpReply(200, "[{\"id\":99}]")}).Ask({special});
+        const CliRun none = Client({HttpReply(200, "[{\"id\":99}]")}).Ask({special});
         CHECK(none.error == "error: Batch member id is larger than batch size\n");
         CHECK(Client({Answered("1")}).Ask({special}).error == "error: Batch must be an array\n");
     }

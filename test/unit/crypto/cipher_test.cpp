@@ -8,6 +8,7 @@
 #include "crypto/random_stream.h"
 #include "crypto/secp256k1.h"
 #include "crypto/sha3.h"
+#include "support/hex_array.h"
 #include "support/testdata.h"
 
 #include <algorithm>
@@ -19,16 +20,6 @@ namespace ibd {
 using namespace test;
 
 namespace {
-
-template <typename Array>
-Array FromHexArray(std::string_view hex)
-{
-    const Bytes bytes = *FromHex(hex);
-    Array out{};
-    REQUIRE(bytes.size() == out.size());
-    std::copy(bytes.begin(), bytes.end(), out.begin());
-    return out;
-}
 
 Hash32 RandomKey() { return FromHexArray<Hash32>(ToHex(RandomBytes(32))); }
 

@@ -1,10 +1,10 @@
 // The arithmetic of the lanes against Boost's big integers.
+#include "big_numbers.h"
 #include "lanes_checked.h"
 
 #include "support/testdata.h"
 
 #include <algorithm>
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cstdlib>
 
 #include "support/catch.h"
@@ -14,11 +14,6 @@ namespace ibd {
 using namespace test;
 
 namespace {
-
-using Big = boost::multiprecision::cpp_int;
-
-const Big kP("0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f");
-const Big kN("0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
 
 lanes::Word32 Random32()
 {

@@ -1,5 +1,6 @@
 // Batches of signatures against libsecp256k1: the verdicts are the same. Their numbers are random,
 // changed in every part, or made so that the lanes meet an exceptional case.
+#include "big_numbers.h"
 #include "crypto/recoverable.h"
 #include "crypto/signature_batch.h"
 #include "lanes_checked.h"
@@ -7,7 +8,6 @@
 #include "support/testdata.h"
 
 #include <algorithm>
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -19,11 +19,6 @@ namespace ibd {
 using namespace test;
 
 namespace {
-
-using Big = boost::multiprecision::cpp_int;
-
-const Big kP("0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f");
-const Big kN("0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141");
 
 Hash32 Random32()
 {

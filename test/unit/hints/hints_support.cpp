@@ -55,6 +55,26 @@ void RequireOpens(Env& env, const Path& path)
     for (uint32_t h = 1; h <= hints->Info().terminal_height; ++h) Must(hints->Read(h, read));
 }
 
+bool ReadsInBounds(Env& env, const Path& path)
+{
+    const auto opened = OpenHints(env, path);
+    if (!opened) {
+        REQUIRE(opened.Message().find("offset") != std::string::npos);
+        return false;
+    }
+    BlockHints read;
+    for (uint32_t h = 1; h <= (*opened)->Info().terminal_height; ++h) {
+        if (const auto got = (*opened)->Read(h, read); !got) {
+            REQUIRE(got.Message().find("offset") != std::string::npos);
+            continue;
+        }
+        REQUIRE(std::is_sorted(read.unspent.begin(), read.unspent.end()));
+        REQUIRE((read.unspent.empty() ||
+                 read.unspent.back() < read.outputs.value_or(kMaxHintedOutputs)));
+    }
+    return true;
+}
+
 void RequireSameHints(const Hints& hints, const std::vector<HintedTestBlock>& blocks, bool counts)
 {
     REQUIRE(hints.Info().terminal_height == blocks.size());

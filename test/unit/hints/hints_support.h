@@ -33,6 +33,10 @@ Bytes WriteHintsFile(Env& env, const Path& path, HintsWriter& writer,
 /** The file opens, and every block can be read. */
 void RequireOpens(Env& env, const Path& path);
 
+/** Opens a file that may be damaged and reads its blocks; errors must name the offset, and indices
+ *  must lie in bounds. Returns whether it opened. */
+bool ReadsInBounds(Env& env, const Path& path);
+
 /** `counts`: the format says how many outputs a block has. */
 void RequireSameHints(const Hints& hints, const std::vector<HintedTestBlock>& blocks, bool counts);
 

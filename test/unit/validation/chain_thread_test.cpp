@@ -71,17 +71,29 @@ public:
     Engine engine;
 };
 
+/** A thread that has connected seven of 20 blocks and waits in the eighth, with the coins in hand.
+ */
+class Connecting : public Unconnected {
+public:
+    Connecting() : Unconnected(20)
+    {
+        chain.SetScriptChecker(&scripts);
+        connected = std::async(std::launch::async, [&] { thread.Activate(); });
+        scripts.gate.WaitUntilReached();
+    }
+    ChainManager& chain = *engine.chain;
+    GatedScripts scripts{8};
+    ChainThread thread{chain, NeverFatal};
+    std::future<void> connected;
+};
+
 } // namespace
 
 TEST_CASE("headers are read while a block is being connected, and changes wait for its end")
 {
-    Unconnected setup(20);
-    ChainManager& chain = *setup.engine.chain;
-    GatedScripts scripts(8);
-    chain.SetScriptChecker(&scripts);
-    ChainThread thread(chain, NeverFatal);
-    auto connected = std::async(std::launch::async, [&] { thread.Activate(); });
-    scripts.gate.WaitUntilReached(); // in the eighth block, with the coins in hand
+    Connecting setup;
+    ChainManager& chain = setup.chain;
+    ChainThread& thread = setup.thread;
     CHECK(chain.Current().height == 7);
     CHECK(chain.Read().Tip()->height == 7);
     CHECK(chain.Read().Tree().BestHeader()->height == 20);
@@ -95,23 +107,19 @@ TEST_CASE("headers are read while a block is being connected, and changes wait f
         return thread.Run([&] { return chain.Current().height; });
     });
     asked.get_future().wait();
-    scripts.gate.Open();
+    setup.scripts.gate.Open();
     const int32_t seen = height.get();
     CHECK(seen >= 8); // never in the middle of a block
     CHECK(seen <= 20);
-    connected.get();
+    setup.connected.get();
     CHECK(chain.Current().height == 20);
 }
 
 TEST_CASE("a change that waits comes before the next block")
 {
-    Unconnected setup(20);
-    ChainManager& chain = *setup.engine.chain;
-    GatedScripts scripts(8);
-    chain.SetScriptChecker(&scripts);
-    ChainThread thread(chain, NeverFatal);
-    auto connected = std::async(std::launch::async, [&] { thread.Activate(); });
-    scripts.gate.WaitUntilReached();
+    Connecting setup;
+    ChainManager& chain = setup.chain;
+    ChainThread& thread = setup.thread;
     // A second task is known to wait once the first has been given from the same thread.
     std::vector<int32_t> heights;
     std::thread::id changer;
@@ -123,9 +131,9 @@ TEST_CASE("a change that waits comes before the next block")
         });
     });
     while (!thread.HasTasks()) std::this_thread::yield();
-    scripts.gate.Open();
+    setup.scripts.gate.Open();
     first.get();
-    connected.get();
+    setup.connected.get();
     CHECK(heights == std::vector<int32_t>{8});
     CHECK(changer != std::this_thread::get_id());
     CHECK(chain.Current().height == 20);

@@ -217,49 +217,56 @@ TEST_CASE("a reorganisation without undo data that nobody makes is Core's fatal 
     }
 }
 
+namespace {
+
+/** A node with a chain whose undo data is gone. */
+struct WithoutUndo {
+    WithoutUndo()
+    {
+        engine.Start();
+        Feed(engine, own);
+        std::filesystem::remove(engine.Blocks().UndoPath(0));
+    }
+
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit{params};
+    const std::vector<KitBlock> own = kit.MakeChain(kit.Genesis(), 4, 1);
+    const TempDir dir;
+    Engine engine{params, dir.Get() / "data"};
+    Maker maker{engine, params, dir.Get() / "other"};
+};
+
+} // namespace
+
 TEST_CASE("undo data that could not be made after all ends the wait for it")
 {
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    engine.Start();
-    Maker maker(engine, params, dir.Get() / "other");
-    Feed(engine, own);
-    std::filesystem::remove(engine.Blocks().UndoPath(0));
-    Feed(engine, kit.MakeChain(kit.Genesis(), 5, 2));
-    CHECK(engine.chain->Tip()->hash == own.back().hash);
+    WithoutUndo setup;
+    Engine& engine = setup.engine;
+    Feed(engine, setup.kit.MakeChain(setup.kit.Genesis(), 5, 2));
+    CHECK(engine.chain->Tip()->hash == setup.own.back().hash);
     Must(engine.chain->ActivateBestChain()); // what is left aside is not looked at meanwhile
-    CHECK(maker.Asked() == 1);
+    CHECK(setup.maker.Asked() == 1);
 
-    maker.Refuse();
+    setup.maker.Refuse();
     engine.chain->TryLeftAside();
     const auto activated = engine.chain->ActivateBestChain();
     REQUIRE(!activated);
     CHECK(activated.Message() == "Failed to disconnect block.");
-    CHECK(engine.chain->Tip()->hash == own.back().hash);
+    CHECK(engine.chain->Tip()->hash == setup.own.back().hash);
 }
 
 TEST_CASE("undo data is not made for ever on a disk that does not keep it")
 {
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const auto own = kit.MakeChain(kit.Genesis(), 4, 1);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    engine.Start();
-    Maker maker(engine, params, dir.Get() / "other");
-    Feed(engine, own);
-    std::filesystem::remove(engine.Blocks().UndoPath(0));
-    CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash))).kind ==
+    WithoutUndo setup;
+    Engine& engine = setup.engine;
+    CHECK(Must(engine.chain->InvalidateBlock(*engine.Node(setup.own[0].hash))).kind ==
           Obstacle::Kind::kUndoIsMade);
-    maker.Make(own);
+    setup.maker.Make(setup.own);
     std::filesystem::remove(engine.Blocks().UndoPath(0));
-    const auto again = Must(engine.chain->InvalidateBlock(*engine.Node(own[0].hash)));
+    const auto again = Must(engine.chain->InvalidateBlock(*engine.Node(setup.own[0].hash)));
     CHECK(again.block != nullptr);
     CHECK(again.kind == Obstacle::Kind::kNoUndo);
-    CHECK(maker.Asked() == 1);
+    CHECK(setup.maker.Asked() == 1);
 }
 
 TEST_CASE("a block that cannot be taken back is not marked invalid, and is once it can")

@@ -4,6 +4,7 @@
 
 #include "crypto/secp256k1.h"
 #include "net/transport_support.h"
+#include "support/hex_array.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -14,16 +15,6 @@ namespace ibd {
 using namespace test;
 
 namespace {
-
-template <typename Array>
-Array ArrayOf(std::string_view hex)
-{
-    const Bytes bytes = *FromHex(hex);
-    Array out{};
-    REQUIRE(bytes.size() == out.size());
-    std::copy(bytes.begin(), bytes.end(), out.begin());
-    return out;
-}
 
 /** The other side of a connection, free to send what it likes. */
 class ScriptedPeer {
@@ -125,9 +116,9 @@ TEST_CASE("the vectors of BIP324", "[v2]")
             return fields[size_t(std::find(names.begin(), names.end(), name) - names.begin())];
         };
         INFO("line " << i + 1);
-        const auto secret = ArrayOf<Hash32>(field("in_priv_ours"));
-        const auto ours = ArrayOf<EllSwiftKey>(field("in_ellswift_ours"));
-        const auto theirs = ArrayOf<EllSwiftKey>(field("in_ellswift_theirs"));
+        const auto secret = FromHexArray<Hash32>(field("in_priv_ours"));
+        const auto ours = FromHexArray<EllSwiftKey>(field("in_ellswift_ours"));
+        const auto theirs = FromHexArray<EllSwiftKey>(field("in_ellswift_theirs"));
         const bool initiator = field("in_initiating") == "1";
         CHECK(ToHex(Signer().XOnlyPublicKey(secret)) == field("mid_x_ours"));
         CHECK(ToHex(EllSwiftSharedSecret(secret, ours, theirs, initiator)) ==

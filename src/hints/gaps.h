@@ -1,0 +1,21 @@
+// Gaps: unspent outputs as the numbers of spent ones before each of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace ibd {
+
+/** Calls `visit` for each of the ascending indices with its distance from its predecessor's
+ *  successor; the first is counted from 0. */
+template <typename Visitor>
+void ForEachGap(std::span<const uint32_t> unspent, Visitor visit)
+{
+    uint32_t next = 0;
+    for (const uint32_t index : unspent) {
+        visit(index - next);
+        next = index + 1;
+    }
+}
+
+} // namespace ibd
