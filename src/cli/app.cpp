@@ -70,8 +70,6 @@ private:
 
     Result<> Prepare();
     Result<> ReadStandardInput();
-    Result<> CheckOneSpecial() const;
-    Result<> CheckIpc() const;
     /** Name and arguments of a call, positional or named, as JSON. */
     Result<UniValue> Request(const std::string& method,
                              const std::vector<std::string>& words) const;
@@ -96,9 +94,9 @@ private:
     CliStreams m_streams;
     ArgsManager m_args;
     DataPaths m_paths;
+    CliOptions m_options;
     HttpTarget m_target;
-    std::optional<std::string> m_wallet; //!< -rpcwallet
-    std::vector<std::string> m_words;    //!< method and arguments
+    std::vector<std::string> m_words; //!< method and arguments
     Special m_special = Special::kNone;
     bool m_color = false;
 };
@@ -145,101 +143,74 @@ int Cli::Run(int argc, const char* const argv[])
 
 Result<> Cli::ReadStandardInput()
 {
-    const auto line_for = [&](const char* option) -> Result<std::string> {
-        std::string line;
+    std::string line;
+    if (m_options.read_password) {
         if (!std::getline(m_streams.in, line)) {
-            return BadData("{} specified but failed to read from standard input", option);
+            return BadData("-stdinrpcpass specified but failed to read from standard input");
         }
-        return line;
-    };
-    if (m_args.GetBool("-stdinrpcpass", false)) {
-        IBD_ASSIGN_OR_RETURN(const std::string password, line_for("-stdinrpcpass"));
-        m_args.ForceSet("-rpcpassword", password);
+        SetPassword(m_args, line);
     }
     m_words = m_args.Command();
-    if (m_args.GetBool("-stdinwalletpassphrase", false)) {
+    if (m_options.read_passphrase) {
         if (m_words.empty() || !m_words[0].starts_with("walletpassphrase")) {
             return BadData("-stdinwalletpassphrase is only applicable for "
                            "walletpassphrase(change)");
         }
-        IBD_ASSIGN_OR_RETURN(const std::string phrase, line_for("-stdinwalletpassphrase"));
-        m_words.insert(m_words.begin() + 1, phrase);
+        if (!std::getline(m_streams.in, line)) {
+            return BadData(
+                "-stdinwalletpassphrase specified but failed to read from standard input");
+        }
+        m_words.insert(m_words.begin() + 1, line);
     }
-    std::string line;
-    while (m_args.GetBool("-stdin", false) && std::getline(m_streams.in, line)) {
-        m_words.push_back(line);
-    }
+    while (m_options.read_words && std::getline(m_streams.in, line)) m_words.push_back(line);
     return {};
-}
-
-/** Counts options that occur at all, also -nogetinfo or -getinfo=0. */
-Result<> Cli::CheckOneSpecial() const
-{
-    std::vector<std::string> found;
-    for (const char* name : {"-addrinfo", "-generate", "-getinfo", "-netinfo"}) {
-        if (m_args.IsSet(name) || m_args.IsNegated(name)) found.emplace_back(name);
-    }
-    if (found.size() < 2) return {};
-    return BadData("Only one of {} may be specified.", fmt::join(found, ", "));
-}
-
-/** Refuses -ipcconnect, as there is no bitcoin-node socket. */
-Result<> Cli::CheckIpc() const
-{
-    const std::string address = m_args.Get("-ipcconnect", "auto");
-    if (address == "auto" || address == "0") return {};
-    if (m_args.IsSet("-rpcconnect") && !m_args.IsNegated("-rpcconnect")) {
-        return BadData("-rpcconnect and -ipcconnect options cannot both be enabled");
-    }
-    return BadData("bitcoin-cli was not built with IPC support");
 }
 
 Result<> Cli::Prepare()
 {
+    IBD_ASSIGN_OR_RETURN(m_options, ReadCliOptions(m_args));
     IBD_RETURN_IF_ERROR(ReadStandardInput());
-    IBD_RETURN_IF_ERROR(CheckOneSpecial());
-    if (!m_args.IsNegated("-rpcwallet")) m_wallet = m_args.Get("-rpcwallet");
-    if (m_args.GetBool("-getinfo", false)) {
+    IBD_RETURN_IF_ERROR(CheckOneSpecial(m_args));
+    if (m_options.get_info) {
         m_special = Special::kGetInfo;
         if (!m_words.empty()) return BadData("-getinfo takes no arguments");
-    } else if (m_args.GetBool("-netinfo", false)) {
+    } else if (m_options.net_info) {
         m_special = Special::kNetInfo;
-    } else if (m_args.GetBool("-addrinfo", false)) {
+    } else if (m_options.address_info) {
         m_special = Special::kAddrInfo;
         if (!m_words.empty()) return BadData("-addrinfo takes no arguments");
-    } else if (m_args.GetBool("-generate", false)) {
+    } else if (m_options.generate) {
         m_special = Special::kGenerate;
     } else if (m_words.empty()) {
         return BadData("too few parameters (need at least command)");
     }
-    const std::string color = m_args.Get("-color", "auto");
+    const std::string& color = m_options.color;
     if (color != "always" && color != "never" && color != "auto") {
         return BadData("Invalid value for -color option. Valid values: always, auto, never.");
     }
     m_color = color == "always" || (color == "auto" && m_streams.out_is_terminal);
-    IBD_RETURN_IF_ERROR(CheckIpc());
+    IBD_RETURN_IF_ERROR(CheckIpc(m_args));
     IBD_ASSIGN_OR_RETURN(m_target, ReadTarget(m_args, m_paths, m_streams.error));
+    m_target.timeout_seconds = m_options.timeout_seconds;
     return {};
 }
 
 Result<UniValue> Cli::Request(const std::string& method,
                               const std::vector<std::string>& words) const
 {
-    IBD_ASSIGN_OR_RETURN(const UniValue params, m_args.GetBool("-named", false)
-                                                    ? ConvertNamed(method, words)
-                                                    : ConvertPositional(method, words));
-    return MakeRequest(method, params, m_args.Get("-rpcid", "1"));
+    IBD_ASSIGN_OR_RETURN(const UniValue params, m_options.named ? ConvertNamed(method, words)
+                                                                : ConvertPositional(method, words));
+    return MakeRequest(method, params, m_options.id);
 }
 
 Result<UniValue> Cli::Exchange(const UniValue& request, const std::optional<std::string>& wallet)
 {
-    const bool wait = m_args.GetBool("-rpcwait", false);
-    const int64_t limit = m_args.GetInt("-rpcwaittimeout", 0);
+    const int64_t limit = m_options.wait_seconds;
     const int64_t start = m_env.MonotonicMicros();
     for (;;) {
         bool may_pass = false;
         auto reply = ExchangeOnce(request, wallet, may_pass);
-        if (!wait) return reply;
+        if (!m_options.wait) return reply;
         if (reply.Ok() && IsWarmup(*reply)) {
             may_pass = true;
             reply = BadData("server in warmup");
@@ -302,16 +273,16 @@ Result<Outcome> Cli::Call()
     if (m_special == Special::kGenerate) return CallGenerate();
     const std::vector<std::string> words(m_words.begin() + 1, m_words.end());
     IBD_ASSIGN_OR_RETURN(const UniValue request, Request(m_words[0], words));
-    IBD_ASSIGN_OR_RETURN(const UniValue reply, Exchange(request, m_wallet));
+    IBD_ASSIGN_OR_RETURN(const UniValue reply, Exchange(request, m_options.wallet));
     return Interpret({reply["result"], reply["error"]});
 }
 
 Result<Outcome> Cli::CallGetInfo()
 {
-    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(GetInfoBatch(), m_wallet));
+    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(GetInfoBatch(), m_options.wallet));
     IBD_ASSIGN_OR_RETURN(GetInfoAnswers info, ReadGetInfo(answers));
     if (!info.error.isNull()) return Interpret({UniValue(), info.error});
-    if (!m_wallet) {
+    if (!m_options.wallet) {
         IBD_ASSIGN_OR_RETURN(const Reply wallets, CallOne("listwallets", {}));
         if (wallets.error.isNull() && wallets.result.size() > 1) {
             for (const UniValue& wallet : wallets.result.getValues()) {
@@ -328,7 +299,7 @@ Result<Outcome> Cli::CallNetInfo()
 {
     IBD_ASSIGN_OR_RETURN(const NetInfoOptions options, ReadNetInfoWords(m_words));
     if (options.help) return Interpret({NetInfoHelp(), UniValue()});
-    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(NetInfoBatch(), m_wallet));
+    IBD_ASSIGN_OR_RETURN(const UniValue answers, Exchange(NetInfoBatch(), m_options.wallet));
     IBD_ASSIGN_OR_RETURN(const NetInfoAnswers info, ReadNetInfo(answers));
     if (!info.error.isNull()) return Interpret({UniValue(), info.error});
     const std::string& chain = m_paths.chain;
@@ -339,14 +310,14 @@ Result<Outcome> Cli::CallNetInfo()
 
 Result<Outcome> Cli::CallAddrInfo()
 {
-    IBD_ASSIGN_OR_RETURN(const Reply reply, CallOne("getaddrmaninfo", m_wallet));
+    IBD_ASSIGN_OR_RETURN(const Reply reply, CallOne("getaddrmaninfo", m_options.wallet));
     if (!reply.error.isNull()) return Interpret(reply);
     return Interpret({AddrInfo(reply.result), UniValue()});
 }
 
 Result<Outcome> Cli::CallGenerate()
 {
-    IBD_ASSIGN_OR_RETURN(const Reply address, CallOne("getnewaddress", m_wallet));
+    IBD_ASSIGN_OR_RETURN(const Reply address, CallOne("getnewaddress", m_options.wallet));
     if (!address.error.isNull()) return Interpret(address);
     if (m_words.size() > 2) {
         return BadData("too many arguments (maximum 2 for nblocks and maxtries)");
@@ -359,8 +330,9 @@ Result<Outcome> Cli::CallGenerate()
     }
     words.insert(words.begin() + 1, address.result.getValStr());
     IBD_ASSIGN_OR_RETURN(const UniValue params, ConvertPositional("generatetoaddress", words));
-    IBD_ASSIGN_OR_RETURN(const UniValue reply,
-                         Exchange(MakeRequest("generatetoaddress", params, UniValue(1)), m_wallet));
+    IBD_ASSIGN_OR_RETURN(
+        const UniValue reply,
+        Exchange(MakeRequest("generatetoaddress", params, UniValue(1)), m_options.wallet));
     if (!reply["error"].isNull()) return Interpret({UniValue(), reply["error"]});
     UniValue result(UniValue::VOBJ);
     result.pushKV("address", words[1]);

@@ -4,52 +4,62 @@
 
 #include <ostream>
 
+#include <fmt/format.h>
+
 namespace ibd {
 
 namespace {
 
 constexpr unsigned kPlain = OptionSpec::kPlain;
 
-constexpr OptionRow<HttpTarget> kRows[] = {
+constexpr OptionRow<CliOptions> kRows[] = {
     {"-color", "=<when>",
      "Colours in the output of -getinfo: always, never, or auto, on a terminal only "
      "(default: auto)",
-     OptionSpec::kNoNegation},
+     OptionSpec::kNoNegation, kText<&CliOptions::color>},
     {"-generate", "",
-     "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks "
-     "(default: 1) and of tries at most (default: 1000000)"},
-    {"-getinfo", "", "Show general facts about the node, from several calls"},
-    {"-addrinfo", "", "Show how many addresses the node knows, by network"},
-    {"-netinfo", "", "Show the node's peers; a level from 0 to 4 and outonly may follow, or help"},
+     "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks, "
+     "1 by default, and of tries at most, 1000000 by default",
+     kPlain, kFlag<&CliOptions::generate>},
+    {"-getinfo", "", "Show general facts about the node, from several calls", kPlain,
+     kFlag<&CliOptions::get_info>},
+    {"-addrinfo", "", "Show how many addresses the node knows, by network", kPlain,
+     kFlag<&CliOptions::address_info>},
+    {"-netinfo", "", "Show the node's peers; a level from 0 to 4 and outonly may follow, or help",
+     kPlain, kFlag<&CliOptions::net_info>},
     {"-ipcconnect", "=<address>",
      "Accepted for Core's sake: calls go over TCP with auto and 0 (default: auto), any other "
      "address is refused"},
-    {"-named", "", "Arguments are name=value (default: 0)"},
+    {"-named", "", "Arguments are name=value (default: 0)", kPlain, kFlag<&CliOptions::named>},
     {"-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)",
-     kPlain, kClamped<&HttpTarget::timeout_seconds>.From(INT32_MIN, INT32_MAX)},
+     kPlain, kClamped<&CliOptions::timeout_seconds>.From(INT32_MIN, INT32_MAX)},
     {"-rpcconnect", "=<host>", "Node to call (default: 127.0.0.1)"},
     {"-rpccookiefile", "=<loc>",
      "The cookie to log in with; relative paths are below the network's data directory "
      "(default: .cookie)"},
     {"-rpcid", "=<id>", "Id of the request, which the node repeats (default: 1)",
-     OptionSpec::kNoNegation},
+     OptionSpec::kNoNegation, kText<&CliOptions::id>},
     {"-rpcpassword", "=<pw>", "Password to log in with"},
     {"-rpcport", "=<port>", "Port to connect to (default: that of the network)",
      OptionSpec::kNetworkOnly},
     {"-rpcuser", "=<user>", "User name to log in with"},
-    {"-rpcwait", "", "Wait until the node serves calls"},
-    {"-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)"},
+    {"-rpcwait", "", "Wait until the node serves calls", kPlain, kFlag<&CliOptions::wait>},
+    {"-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)", kPlain,
+     kClamped<&CliOptions::wait_seconds>},
     {"-rpcwallet", "=<name>",
      "Wallet of the node that the call is for; the node serves it at /wallet/<name>"},
-    {"-stdin", "", "Read further arguments from standard input, one a line"},
-    {"-stdinrpcpass", "", "Read the password from the first line of standard input"},
+    {"-stdin", "", "Read further arguments from standard input, one a line", kPlain,
+     kFlag<&CliOptions::read_words>},
+    {"-stdinrpcpass", "", "Read the password from the first line of standard input", kPlain,
+     kFlag<&CliOptions::read_password>},
     {"-stdinwalletpassphrase", "",
-     "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass"},
+     "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass",
+     kPlain, kFlag<&CliOptions::read_passphrase>},
 };
 
 } // namespace
 
-OptionTopic<HttpTarget> CliTopic() { return {OptionGroup::kCli, kRows}; }
+OptionTopic<CliOptions> CliTopic() { return {OptionGroup::kCli, kRows}; }
 
 void AddCliOptions(ArgsManager& args)
 {
@@ -57,11 +67,43 @@ void AddCliOptions(ArgsManager& args)
     AddRows(args, CliTopic());
 }
 
+Result<CliOptions> ReadCliOptions(const ArgsManager& args)
+{
+    CliOptions options;
+    IBD_RETURN_IF_ERROR(ReadRows(args, CliTopic().rows, options));
+    if (!args.IsNegated("-rpcwallet")) options.wallet = args.Get("-rpcwallet");
+    return options;
+}
+
+Result<> CheckOneSpecial(const ArgsManager& args)
+{
+    std::vector<std::string> found;
+    for (const char* name : {"-addrinfo", "-generate", "-getinfo", "-netinfo"}) {
+        if (args.IsSet(name) || args.IsNegated(name)) found.emplace_back(name);
+    }
+    if (found.size() < 2) return {};
+    return BadData("Only one of {} may be specified.", fmt::join(found, ", "));
+}
+
+Result<> CheckIpc(const ArgsManager& args)
+{
+    const std::string address = args.Get("-ipcconnect", "auto");
+    if (address == "auto" || address == "0") return {};
+    if (args.IsSet("-rpcconnect") && !args.IsNegated("-rpcconnect")) {
+        return BadData("-rpcconnect and -ipcconnect options cannot both be enabled");
+    }
+    return BadData("bitcoin-cli was not built with IPC support");
+}
+
+void SetPassword(ArgsManager& args, const std::string& password)
+{
+    args.ForceSet("-rpcpassword", password);
+}
+
 Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                               std::ostream& warnings)
 {
     HttpTarget target;
-    IBD_RETURN_IF_ERROR(ReadRows(args, CliTopic().rows, target));
     const std::string given = args.Get("-rpcconnect", "127.0.0.1");
     target.host = given;
     target.port = paths.rpc_port;

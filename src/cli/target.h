@@ -1,4 +1,4 @@
-// The server that bitcoin-cli calls, and the login, from the options.
+// The options of bitcoin-cli, and the server and login that follow from them.
 #pragma once
 
 #include "cli/http_client.h"
@@ -11,12 +11,38 @@
 
 namespace ibd {
 
+/** Values of the options, except those that ReadTarget() and ReadLogin() read. */
+struct CliOptions {
+    int timeout_seconds = HttpTarget().timeout_seconds;
+    std::string color = "auto";
+    bool generate = false;
+    bool get_info = false;
+    bool address_info = false;
+    bool net_info = false;
+    bool named = false; //!< arguments are name=value
+    std::string id = "1";
+    bool wait = false;        //!< until the node serves calls
+    int64_t wait_seconds = 0; //!< at most; 0: no limit
+    std::optional<std::string> wallet = {};
+    bool read_words = false; //!< from standard input, as the following
+    bool read_password = false;
+    bool read_passphrase = false;
+};
+
 /** The options of bitcoin-cli, besides AddCommonOptions(). */
-OptionTopic<HttpTarget> CliTopic();
+OptionTopic<CliOptions> CliTopic();
 /** All options of bitcoin-cli. */
 void AddCliOptions(ArgsManager& args);
+Result<CliOptions> ReadCliOptions(const ArgsManager& args);
 
-/** Host, port and timeout. -rpcport has precedence over a port in -rpcconnect, and that over the
+/** Refuses more than one of the options that stand for calls, even if switched off. */
+Result<> CheckOneSpecial(const ArgsManager& args);
+/** Refuses -ipcconnect, as there is no bitcoin-node socket. */
+Result<> CheckIpc(const ArgsManager& args);
+/** A password that was not given as an option. */
+void SetPassword(ArgsManager& args, const std::string& password);
+
+/** Host and port. -rpcport has precedence over a port in -rpcconnect, and that over the
  *  network's. Sets no login. */
 Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                               std::ostream& warnings);

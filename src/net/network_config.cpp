@@ -142,10 +142,7 @@ uint16_t ListenPort(const ArgsManager& args, const ChainParams& params)
 void ReadPeers(const ArgsManager& args, PeerOptions& out)
 {
     out.prune_mode = args.GetInt("-prune", 0) != 0;
-    out.services = kNodeNetworkLimited | kNodeWitness;
-    if (!out.prune_mode) out.services |= kNodeNetwork;
-    if (args.GetBool("-v2transport", true)) out.services |= kNodeP2pV2;
-    if (args.GetBool("-peerbloomfilters", false)) out.services |= kNodeBloom;
+    if (out.prune_mode) out.services &= ~uint64_t{kNodeNetwork};
     out.user_agent = UserAgent(args);
 }
 

@@ -113,6 +113,25 @@ struct Yes {
     }
 };
 
+/** A bit of a number. */
+template <auto kMask, auto... kPath>
+struct Bit {
+    template <typename Target>
+    static Result<> Read(const ArgsManager& args, const OptionRow<Target>& row, Target& out)
+    {
+        const auto value = args.GetBool(row.name);
+        if (!value) return {};
+        auto& field = In<kPath...>(out);
+        field = *value ? field | kMask : field & ~kMask;
+        return {};
+    }
+    template <typename Target>
+    static std::string Show(const OptionRow<Target>&, const Target& target)
+    {
+        return (In<kPath...>(target) & kMask) != 0 ? "1" : "0";
+    }
+};
+
 /** What numbers have in common: how they are stored and shown. */
 template <auto... kPath>
 struct Scaled {
@@ -243,6 +262,9 @@ inline constexpr OptionField<Target> kField{
 template <auto kFirst, auto... kRest>
 inline constexpr auto kFlag =
     option_field::kField<option_field::Yes<kFirst, kRest...>, option_field::Owner<kFirst>>;
+template <auto kMask, auto kFirst, auto... kRest>
+inline constexpr auto kBit =
+    option_field::kField<option_field::Bit<kMask, kFirst, kRest...>, option_field::Owner<kFirst>>;
 template <auto kFirst, auto... kRest>
 inline constexpr auto kNumber =
     option_field::kField<option_field::Strict<kFirst, kRest...>, option_field::Owner<kFirst>>;

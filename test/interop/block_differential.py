@@ -57,16 +57,17 @@ def compare(theirs, ours, counts):
 def differential(seed, count, folder):
     folder = pathlib.Path(folder)
     stream = folder / "blocks.hex"
+    tool = own_program("ibd-block-tool")
     with open(stream, "w", encoding="ascii") as out:
-        subprocess.run([own_program("ibd-block-tool"), "make", "--seed", str(seed), "--count", str(count)],
-                       stdout=out, check=True)
+        subprocess.run([tool, "make", "--seed", str(seed), "--count", str(count)], stdout=out,
+                       check=True)
     oracle = KernelOracle.find()
     core_dir, our_dir = folder / "core", folder / "ours"
     core_dir.mkdir()
     our_dir.mkdir()
     theirs, their_tip = run([oracle.program, "connect", "--network", "regtest", "--datadir",
                              core_dir, "--par", 2], stream, folder / "core.txt")
-    ours, our_tip = run([own_program("ibd-block-tool"), "connect", "--datadir", our_dir], stream,
+    ours, our_tip = run([tool, "connect", "--datadir", our_dir], stream,
                         folder / "ours.txt")
     counts = collections.Counter()
     different = compare(theirs, ours, counts)

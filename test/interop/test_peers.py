@@ -16,9 +16,13 @@ ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
 I2P = "ukeu3k5oycgaauneqgtnvselmt4yemvoilkln7jpvamvfx7dnkdq.b32.i2p"
 
 
+def peer_tool():
+    return own_program("ibd-peer-tool")
+
+
 def ours(folder, what, lines=""):
     """Our reading of the peers.dat in a folder, or of one that is made of these lines."""
-    done = subprocess.run([own_program("ibd-peer-tool"), what, str(folder), MAGIC], input=lines, text=True,
+    done = subprocess.run([peer_tool(), what, str(folder), MAGIC], input=lines, text=True,
                           capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     return table(done.stdout)
@@ -97,7 +101,7 @@ class PeersTest(FunctionalTest):
     @contextlib.contextmanager
     def call(self, port, version):
         """Our tool, connected; its lines by their first word."""
-        with subprocess.Popen([own_program("ibd-peer-tool"), "call", str(port), MAGIC, version], text=True,
+        with subprocess.Popen([peer_tool(), "call", str(port), MAGIC, version], text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as caller:
             lines = {}
             for line in caller.stdout:

@@ -22,8 +22,9 @@ class Differential(unittest.TestCase):
     def test_generated_spends(self):
         oracle = built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
         seed = os.environ.get("IBD_TEST_SEED", str(int.from_bytes(os.urandom(6), "little")))
-        done = subprocess.run([own_program("script_differential"), "--oracle", oracle, "--seed", seed,
-                               "--count", str(COUNT)], capture_output=True, text=True, check=False)
+        done = subprocess.run([own_program("script_differential"), "--oracle", oracle, "--seed",
+                               seed, "--count", str(COUNT)], capture_output=True, text=True,
+                              check=False)
         print(done.stdout.splitlines()[0] if done.stdout else "")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("\n0 differences", done.stdout)
@@ -44,8 +45,8 @@ class Differential(unittest.TestCase):
         flags = int(self.flag_bits()["MANDATORY"])
         text = "".join(ScriptCase(case.tx, case.index, flags, case.spent).line() + "\n"
                        for case in lines)
-        done = subprocess.run([own_program("script_differential"), "--answer"], input=text, capture_output=True, text=True,
-                              check=True)
+        done = subprocess.run([own_program("script_differential"), "--answer"], input=text,
+                              capture_output=True, text=True, check=True)
         ours = done.stdout.split("\n")[:-1]
         self.assertEqual(len(ours), len(theirs))
         different = [(case.line(), a, b) for case, a, b in zip(lines, theirs, ours) if a != b]

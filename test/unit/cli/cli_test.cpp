@@ -4,6 +4,9 @@
 #include "cli/net_info.h"
 #include "cli/param_table.h"
 #include "cli/run_cli.h"
+#include "cli/target.h"
+#include "support/must.h"
+#include "support/option_checks.h"
 #include "support/temp_dir.h"
 
 #include <sstream>
@@ -12,6 +15,7 @@
 
 using namespace ibd;
 using ibd::test::CliRun;
+using ibd::test::Must;
 using ibd::test::RunCliWith;
 using ibd::test::TempDir;
 using ibd::test::Words;
@@ -31,6 +35,12 @@ std::string Named(const std::string& method, const Words& words)
 }
 
 } // namespace
+
+TEST_CASE("help of bitcoin-cli states the defaults that the fields have")
+{
+    CHECK(test::WrongDefaults(CliTopic().rows, CliOptions()).empty());
+    CHECK(Must(ReadCliOptions(ArgsManager())).wallet == std::nullopt);
+}
 
 TEST_CASE("with -named a word with = in it may still be a value")
 {
