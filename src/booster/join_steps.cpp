@@ -3,13 +3,12 @@
 
 namespace ibd {
 
-Result<> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
-                               const JoinBesides& besides,
-                               const std::function<Result<>(BlockSupply&)>& work)
+Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
+                                          const JoinBesides& besides, const Join& join)
 {
     if (!peers) {
         FileBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, PlanOrder::OfChain());
-        return work(supply);
+        return join(supply);
     }
     const Path place = m_parts.BlocksDir();
     const uint64_t all = static_cast<uint64_t>(terminal.height) * m_plan.UsualBlockBytes();
@@ -22,10 +21,10 @@ Result<> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, *peers);
     supply.Expect(m_plan.Expect(terminal));
     m_parts.watch.ShowSupply(&supply);
-    Result<> done = work(supply);
+    auto verdict = join(supply);
     peers->StopFetching();
     m_parts.watch.ShowSupply(nullptr);
-    return done;
+    return verdict;
 }
 
 Result<VerdictKind> JoinSteps::NoRoom(const Verdict& verdict)

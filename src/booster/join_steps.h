@@ -11,10 +11,11 @@ class JoinSteps {
 public:
     JoinSteps(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
 
-    /** Calls `work` with the supply of the blocks up to `terminal`, stored or from `peers` (may be
-     *  null). `besides`: see OwnHintsRoom(). */
-    Result<> WithBlocks(const HeaderNode& terminal, BlockFetcher* peers, const JoinBesides& besides,
-                        const std::function<Result<>(BlockSupply&)>& work);
+    using Join = std::function<Result<JoinVerdict>(BlockSupply&)>;
+    /** Joins the blocks up to `terminal`, stored or from `peers` (may be null). `besides`: see
+     *  OwnHintsRoom(). */
+    Result<JoinVerdict> WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
+                                   const JoinBesides& besides, const Join& join);
     /** After kNoRoom. Unrequested work gives way to the serial engine, which needs no room. */
     Result<VerdictKind> NoRoom(const Verdict& verdict);
     /** After kBlockInvalid or kUndecided. The serial engine reports the error of the chain, and

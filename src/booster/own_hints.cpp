@@ -65,8 +65,8 @@ std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> nee
     return std::nullopt;
 }
 
-Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
-                                      const JoinBesides& besides)
+Result<JoinVerdict> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,
+                                   const JoinBesides& besides, MadeHints& made)
 {
     const bool pairs = besides.pairs;
     const Path path = OwnHintsPath(m_kept.Folder());
@@ -83,16 +83,14 @@ Result<OwnHints::Made> OwnHints::Make(const HeaderNode& terminal, BlockSupply& s
         const Lock lock(m_mutex);
         m_join = at_work;
     };
-    Made made;
     IBD_ASSIGN_OR_RETURN(GeneratedHints generated,
                          GenerateHints(m_env, m_log, m_params, terminal, supply, join, m_stop, path,
                                        HintsFormat::kContainer1, observer));
-    made.verdict = std::move(generated.verdict);
-    if (made.verdict.kind == VerdictKind::kDone) {
-        IBD_ASSIGN_OR_RETURN(made.hints.hints, OpenHints(m_env, path));
-        IBD_ASSIGN_OR_RETURN(made.hints.first, m_kept.FirstPassOfHints(terminal.hash));
+    if (generated.verdict.kind == VerdictKind::kDone) {
+        IBD_ASSIGN_OR_RETURN(made.hints, OpenHints(m_env, path));
+        IBD_ASSIGN_OR_RETURN(made.first, m_kept.FirstPassOfHints(terminal.hash));
     }
-    return made;
+    return std::move(generated.verdict);
 }
 
 std::optional<OwnHintsProgress> OwnHints::Progress() const

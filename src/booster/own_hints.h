@@ -86,13 +86,10 @@ public:
     {
     }
 
-    struct Made {
-        Verdict verdict;
-        MadeHints hints; //!< set if the verdict is kDone
-    };
-    /** Makes the hints, or resumes. Errors: the machine's; durable work stays for the next start.
-     */
-    Result<Made> Make(const HeaderNode& terminal, BlockSupply& supply, const JoinBesides& besides);
+    /** Makes the hints, or resumes. `made`: set if the verdict is kDone. Errors: the machine's;
+     *  durable work stays for the next start. */
+    Result<JoinVerdict> Make(const HeaderNode& terminal, BlockSupply& supply,
+                             const JoinBesides& besides, MadeHints& made);
 
     /** Makes Make() return soon, now and in later calls. Any thread. */
     void Interrupt() { m_stop = true; }

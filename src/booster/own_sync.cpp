@@ -96,11 +96,10 @@ Result<VerdictKind> OwnSync::RunTo(const HeaderNode& terminal, Start& start)
 Result<VerdictKind> OwnSync::MakeHints(const HeaderNode& terminal, Start& start,
                                        const JoinBesides& besides)
 {
-    Verdict verdict;
-    IBD_RETURN_IF_ERROR(
-        m_steps.WithBlocks(terminal, start.peers, besides, [&](BlockSupply& supply) -> Result<> {
-            IBD_ASSIGN_OR_RETURN(verdict, Join(terminal, supply, besides, start.made));
-            return {};
+    IBD_ASSIGN_OR_RETURN(
+        const JoinVerdict verdict,
+        m_steps.WithBlocks(terminal, start.peers, besides, [&](BlockSupply& supply) {
+            return Join(terminal, supply, besides, start.made);
         }));
     if (verdict.kind == VerdictKind::kDone || verdict.kind == VerdictKind::kInterrupted) {
         return verdict.kind;
@@ -110,13 +109,11 @@ Result<VerdictKind> OwnSync::MakeHints(const HeaderNode& terminal, Start& start,
     return m_steps.GiveUp(terminal, verdict);
 }
 
-Result<Verdict> OwnSync::Join(const HeaderNode& terminal, BlockSupply& supply,
-                              const JoinBesides& besides, MadeHints& made)
+Result<JoinVerdict> OwnSync::Join(const HeaderNode& terminal, BlockSupply& supply,
+                                  const JoinBesides& besides, MadeHints& made)
 {
     m_parts.watch.ShowJoin(terminal);
-    IBD_ASSIGN_OR_RETURN(OwnHints::Made join, m_parts.maker.Make(terminal, supply, besides));
-    made = std::move(join.hints);
-    return std::move(join.verdict);
+    return m_parts.maker.Make(terminal, supply, besides, made);
 }
 
 /** If the join should have checked the rules but has no result (lost, or started without values),
@@ -176,7 +173,7 @@ Result<bool> OwnSync::JoinSurveyTo(const HeaderNode& terminal, BlockSurvey& surv
     steps.insert(steps.begin() + JoinStepsOf(besides), WorkStep::kIndex);
     m_plan.Set(std::move(steps), survey, terminal);
     MadeHints made; // the next Run() finds them on the disk
-    IBD_ASSIGN_OR_RETURN(const Verdict verdict, Join(terminal, supply, besides, made));
+    IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Join(terminal, supply, besides, made));
     if (verdict.kind == VerdictKind::kNoRoom) { // no block was read
         m_refused = true;
         IBD_RETURN_IF_ERROR(m_steps.NoRoom(verdict));

@@ -60,8 +60,8 @@ private:
     Result<VerdictKind> RunTo(const HeaderNode& terminal, Start& start);
     Result<VerdictKind> MakeHints(const HeaderNode& terminal, Start& start,
                                   const JoinBesides& besides);
-    Result<Verdict> Join(const HeaderNode& terminal, BlockSupply& supply,
-                         const JoinBesides& besides, MadeHints& made);
+    Result<JoinVerdict> Join(const HeaderNode& terminal, BlockSupply& supply,
+                             const JoinBesides& besides, MadeHints& made);
     Result<VerdictKind> Check(const HeaderNode& terminal, const MadeHints& made, bool values,
                               bool joins);
     Result<VerdictKind> Fold(const HeaderNode& terminal, const MadeHints& made, bool joins);

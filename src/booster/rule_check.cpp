@@ -93,9 +93,8 @@ Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* pe
     }
     const BoosterOptions& options = m_parts.Booster();
     const bool values = ChecksAlone() && !own;
-    JoinVerdict verdict;
-    const Result<> made = m_steps.WithBlocks(
-        terminal, peers, {.pairs = true, .values = values}, [&](BlockSupply& supply) -> Result<> {
+    auto verdict = m_steps.WithBlocks(
+        terminal, peers, {.pairs = true, .values = values}, [&](BlockSupply& supply) {
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = Checks(),
@@ -107,11 +106,9 @@ Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* pe
                                 .memory_bytes =
                                     options.memory_bytes - (side_fold ? SideFoldBytes(options) : 0),
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
-            IBD_ASSIGN_OR_RETURN(verdict, m_parts.validation.Make(task));
-            return {};
+            return m_parts.validation.Make(task);
         });
     if (side_fold) side_fold->End(); // keeps its work whatever the result
-    IBD_RETURN_IF_ERROR(made);
     return verdict;
 }
 
