@@ -21,7 +21,8 @@ Result<bool> BlockRefetch::Mend(const Error& error)
     if (lost.empty()) return false;
     BlockFetcher* const peers = m_parts.StartFetcher();
     if (!peers) return error;
-    m_parts.log.Info("IBD Booster: waiting for {} blocks from peers, then it goes on", lost.size());
+    m_parts.log.Info("IBD Booster: fetching {} damaged blocks from peers before it continues",
+                     lost.size());
     IBD_RETURN_IF_ERROR(FetchAgain(lost, *peers));
     return true;
 }
@@ -58,7 +59,7 @@ Result<> BlockRefetch::FetchAgain(const std::vector<const HeaderNode*>& lost, Bl
 
 Result<> BlockRefetch::TakeBlocks(PeerBlockSupply& supply)
 {
-    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return true; })); // the lost ones alone
+    IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return true; })); // only the lost ones
     if (!m_parts.watch.SetMending(&supply)) return {};
     const auto source = supply.MakeSource();
     BlockTaker taker(m_parts.params, 0);
@@ -69,7 +70,7 @@ Result<> BlockRefetch::TakeBlocks(PeerBlockSupply& supply)
         bool kept = false;
         if (const auto failure = taker.Take(*source, block, kept)) return failure->error;
         if (!kept) continue;
-        m_parts.log.Info("IBD Booster: block {} at height {} has come from a peer again",
+        m_parts.log.Info("IBD Booster: a peer has sent block {} at height {} again",
                          block.node->hash.ToHex(), block.node->height);
     }
     return source->Sync();

@@ -141,8 +141,8 @@ Result<VerdictKind> BoosterSession::Run()
     }
 }
 
-// Before the checks at start, and before a block above is connected: so that the files equal those
-// of serial validation.
+// Runs before the checks at start, and before a block above is connected, so that the files equal
+// those of serial validation.
 Result<> BoosterSession::MakeUndo()
 {
     const bool wanted = m_parts.options.own.undo != UndoWanted::kNo;
@@ -174,7 +174,7 @@ bool BoosterSession::PlanUndo(const std::vector<WorkStep>& steps) const
     return true;
 }
 
-// Where stored blocks are damaged, peers send them again, and the work goes on.
+// Peers send damaged stored blocks again; then the work continues.
 Result<> BoosterSession::DespiteDamage(const std::function<Result<>()>& work)
 {
     for (;;) {

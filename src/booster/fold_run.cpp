@@ -138,7 +138,8 @@ void FoldRun::LogRefusal(const HeaderNode& terminal, const Verdict& verdict) con
     if (verdict.suspect)
         what += fmt::format(", or a block up to height {} is invalid", terminal.height);
     m_parts.log.Error("IBD Booster: {}: {}. Nothing was written; {}", what, verdict.reason,
-                      m_parts.discards ? m_parts.FallbackText() : "the sync goes on without them");
+                      m_parts.discards ? m_parts.FallbackText()
+                                       : "the sync continues without them");
 }
 
 VerdictKind FoldRun::Conclude(const HeaderNode& terminal, const Verdict& verdict)

@@ -66,9 +66,10 @@ Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_pe
 {
     if (!has_peers && m_named) return m_parts.Refuse(standing);
     if (m_named) {
-        m_parts.log.Error("IBD Booster: the hints are refused, and the sync goes on without them: "
-                          "{}",
-                          standing.refusal);
+        m_parts.log.Error(
+            "IBD Booster: the hints are refused, and the sync continues without them: "
+            "{}",
+            standing.refusal);
     } else {
         m_parts.log.Info("IBD Booster: left out: {}", standing.refusal);
     }

@@ -1,5 +1,5 @@
-// GivenSync with swifthints, which can be read only with the blocks: if these are stored, first
-// converts the hints to a container. See given_sync.h.
+// GivenSync with swifthints, which can be read only together with the blocks: if the blocks are
+// stored, converts the hints to a container first. See given_sync.h.
 #include "booster/given_sync.h"
 
 #include "swiftsync/convert_hints.h"
@@ -34,22 +34,23 @@ Result<const HeaderNode*> GivenSync::FindEndOfWaiting() const
                               m_parts.Booster().full_validation, now);
     }
     if (!there || m_plan.CountMissing(*there) > 0) {
-        return BadData("hints file {}: swifthints can be read only beside the blocks up to height "
-                       "{}, and these are not all stored here; make a container of it with "
-                       "bitcoin-hints convert --from=swifthints --blocks=DIR where they are",
+        return BadData("hints file {}: swifthints can be read only together with the blocks up to "
+                       "height {}, and not all of them are stored here; convert the file with "
+                       "bitcoin-hints convert --from=swifthints --blocks=DIR on a machine that "
+                       "has them",
                        info.path.string(), info.terminal_height);
     }
     if (!standing.terminal) return m_parts.Refuse(standing);
     return standing.terminal;
 }
 
-// Written under a temporary name, so that a start after a kill begins anew.
+// Written under a temporary name, so that the start after a kill converts again.
 Result<> GivenSync::MakeContainer(const HeaderNode& terminal)
 {
     Env& env = m_parts.env;
     const Path container = m_waiting->container;
     const Path part = container.string() + std::string(kHintsPartExtension);
-    m_parts.log.Info("IBD Booster: converting the swifthints {} beside the blocks up to height {}",
+    m_parts.log.Info("IBD Booster: converting the swifthints {} with the blocks up to height {}",
                      m_waiting->info.path.string(), terminal.height);
     IBD_RETURN_IF_ERROR(env.CreateDirectories(container.parent_path()));
     const auto whole = WriteContainer(terminal, part);

@@ -32,7 +32,7 @@ Result<VerdictKind> JoinSteps::NoRoom(const Verdict& verdict)
     if (m_parts.IsAsked() || m_parts.Booster().full_validation || m_parts.hints) {
         return SystemError("{}", verdict.reason);
     }
-    m_parts.log.Warning("IBD Booster: {}; the begun work is dropped: validating serially",
+    m_parts.log.Warning("IBD Booster: {}; unfinished work is removed: validating serially",
                         verdict.reason);
     IBD_RETURN_IF_ERROR(CleanUp(false));
     return VerdictKind::kSerial;

@@ -131,9 +131,9 @@ Result<> KeptWork::DescribeOthers(const Path& list, const Path& usual) const
         const uint64_t bytes = BytesOf(found, Use::kWork);
         if (bytes == 0) continue;
         if (folder != usual.string()) kept += folder + "\n";
-        m_log.Warning("IBD Booster: '{}' has {} of a rebuild that was begun with another "
-                      "-ibdboosterdir: a start with that one goes on with it, and you may remove "
-                      "it while no node runs",
+        m_log.Warning("IBD Booster: '{}' has {} of an unfinished rebuild with another "
+                      "-ibdboosterdir: a start with that one continues it; while no "
+                      "node runs you may delete the folder",
                       folder, FormatBytes(bytes));
     }
     if (kept == AsChars(known)) return {};
@@ -198,8 +198,8 @@ Result<> KeptWork::Tend() const
     }
     for (const KeptFile& file : found) {
         if (file.use != Use::kFetched) continue;
-        m_log.Info("IBD Booster: '{}' ({}) is a part of hints that peers were giving: a start with "
-                   "-ibdboosterfile=auto that builds a chainstate goes on with it",
+        m_log.Info("IBD Booster: '{}' ({}) is an unfinished download of hints from peers: a start "
+                   "with -ibdboosterfile=auto that builds a chainstate continues it",
                    file.path.string(), FormatBytes(file.size));
     }
     return {};
@@ -211,9 +211,10 @@ Result<> KeptWork::MakeWayForJoin(const HeaderNode& terminal, bool pairs) const
     if (!pairs) return RemoveJoin(m_env, PairsFolder());
     const auto state = LoadJoinState(m_env, Folder());
     if (state && *state && (*state)->terminal_hash == terminal.hash) {
-        m_log.Warning("IBD Booster: a begun join, with {} blocks read, is dropped: the options now "
-                      "need a join that records which input spends which output",
-                      (*state)->BlocksRead());
+        m_log.Warning(
+            "IBD Booster: an unfinished join, with {} blocks read, is removed: the options now "
+            "need a join that records which input spends which output",
+            (*state)->BlocksRead());
     }
     return RemoveJoin(m_env, Folder());
 }

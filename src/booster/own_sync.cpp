@@ -43,7 +43,7 @@ Result<VerdictKind> OwnSync::WithoutTerminal(const Start& start) const
         return VerdictKind::kSerial;
     }
     if (!start.peers) return m_parts.Refuse(start.standing);
-    m_parts.log.Error("IBD Booster: the sync goes on without it: {}", refusal);
+    m_parts.log.Error("IBD Booster: the sync continues without it: {}", refusal);
     return VerdictKind::kSerial;
 }
 

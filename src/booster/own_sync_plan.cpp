@@ -147,12 +147,13 @@ void OwnSync::WaitForPeers(Start& start, const HeaderNode* stored)
 HintsStanding OwnSync::StandingWithoutPeers(const HeaderNode& terminal) const
 {
     HintsStanding standing;
-    standing.refusal = fmt::format(
-        "a join up to height {} was begun, of which {}, or with -ibdbooster=0, which validates "
-        "serially up to there",
-        terminal.height, m_plan.DescribeMissing(terminal));
+    standing.refusal =
+        fmt::format("hints up to height {} are unfinished: {}, or start with -ibdbooster=0, which "
+                    "validates serially up to there",
+                    terminal.height, m_plan.DescribeMissing(terminal));
     if (!m_parts.IsAsked()) {
-        m_parts.log.Warning("IBD Booster: {}, as does this one", standing.refusal);
+        m_parts.log.Warning("IBD Booster: {}. This start validates serially, too",
+                            standing.refusal);
     }
     return standing;
 }

@@ -340,7 +340,7 @@ bool UndoRun::WaitForDamaged()
     if (!lost) m_log.Error("{}", lost.Message());
     // They may have come already, while the rest of the file was read.
     if (!lost || (lost->empty() && !m_chain->NextLost(-1))) return false;
-    m_log.Info("Undo data: waiting for damaged blocks from peers, then it goes on");
+    m_log.Info("Undo data: fetching damaged blocks from peers before it continues");
     while (!m_stop && m_chain->NextLost(-1)) {
         const Lock lock(m_mutex);
         if (!m_stop) m_changed.wait_for(m_mutex, kLookForDamaged);

@@ -33,7 +33,7 @@ void WorkUpkeep::AtStart(bool rebuilds, bool given)
     WarnOnly(m_parts.kept.DescribeOthers(net / "ibdboosterdirs.txt", net / "ibdbooster"));
     const bool off = m_parts.options.own.mode == OwnHintsOptions::Mode::kOff;
     if (m_parts.chain->Options().prune_target != 0) {
-        WarnOnly(DropBegun("with -prune blocks are not kept, and nothing goes on with it", false));
+        WarnOnly(DropBegun("with -prune blocks are not kept, so no start can use it", false));
     } else if (off && rebuilds && !given) {
         WarnOnly(DropBegun("the chainstate is rebuilt without (-ibdbooster=0)", true));
     }
@@ -55,7 +55,7 @@ Result<> WorkUpkeep::DropBegun(const char* why, bool all)
     }
     IBD_ASSIGN_OR_RETURN(const auto begun, m_parts.kept.SizeOfOwnHints());
     if (!folded && !begun) return {}; // only of given hints, whose sync can be resumed
-    m_parts.log.Info("IBD Booster: removing {} of work that was begun, in '{}': {}",
+    m_parts.log.Info("IBD Booster: removing {} of unfinished work in '{}': {}",
                      FormatBytes(folded ? bytes : *begun), FolderName(), why);
     const unsigned parts = KeptWork::kMark | KeptWork::kOwnHints | KeptWork::kPairs;
     return m_parts.kept.Discard(folded ? parts | KeptWork::kFold : parts);
@@ -133,8 +133,8 @@ Result<bool> WorkUpkeep::CleanUpGivenHints()
     if (of_others) return false; // for DescribeRest()
     IBD_ASSIGN_OR_RETURN(const uint64_t bytes, m_parts.kept.Size());
     m_described = true;
-    m_parts.log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); "
-                        "-reindex-chainstate goes on with it",
+    m_parts.log.Warning("IBD Booster: '{}' keeps an unfinished rebuild ({}); "
+                        "-reindex-chainstate continues it",
                         FolderName(), FormatBytes(bytes));
     return true;
 }
@@ -161,15 +161,15 @@ Result<> WorkUpkeep::DescribeBegun(bool has_pairs, bool may_run)
     const std::string size = FormatBytes(bytes);
     m_described = true;
     if (!may_run) {
-        m_parts.log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); "
-                            "-reindex-chainstate with -ibdbooster goes on with it, "
-                            "-reindex-chainstate with -ibdbooster=0 removes it, and so may you "
-                            "while no node runs",
+        m_parts.log.Warning("IBD Booster: '{}' keeps an unfinished rebuild ({}); "
+                            "-reindex-chainstate with -ibdbooster continues it, "
+                            "-reindex-chainstate with -ibdbooster=0 removes it; while no node runs "
+                            "you may delete the folder",
                             FolderName(), size);
         return {};
     }
-    m_parts.log.Warning("IBD Booster: '{}' keeps a rebuild that was begun ({}); "
-                        "-reindex-chainstate goes on with it{}",
+    m_parts.log.Warning("IBD Booster: '{}' keeps an unfinished rebuild ({}); "
+                        "-reindex-chainstate continues it{}",
                         FolderName(), size,
                         has_pairs && WantsUndo() ? ", unless undo data is made of it first" : "");
     return {};
@@ -193,14 +193,15 @@ Result<> WorkUpkeep::DescribeUnused(bool undo_needed)
     if (bytes == 0) return {};
     const auto checkpoint = m_parts.kept.Fold();
     const bool hinted = checkpoint && *checkpoint;
-    m_parts.log.Warning("IBD Booster: '{}' keeps {} of a rebuild that was begun and that this "
-                        "start has no use for: -reindex-chainstate with {} goes on with it, "
-                        "-reindex-chainstate with -ibdbooster=0 and without hints removes it, and "
-                        "so may you while no node runs",
-                        FolderName(), FormatBytes(bytes),
-                        hinted ? fmt::format("the hints of id {} (-ibdboosterfile)",
-                                             ToHex((*checkpoint)->hints_id.Span()))
-                               : "the options that it was begun with");
+    m_parts.log.Warning(
+        "IBD Booster: '{}' keeps {} of an unfinished rebuild that this start does not "
+        "use: -reindex-chainstate with {} continues it, "
+        "-reindex-chainstate with -ibdbooster=0 and without hints removes it; while no node runs "
+        "you may delete the folder",
+        FolderName(), FormatBytes(bytes),
+        hinted ? fmt::format("the hints of id {} (-ibdboosterfile)",
+                             ToHex((*checkpoint)->hints_id.Span()))
+               : "the options of its first start");
     return {};
 }
 

@@ -69,8 +69,8 @@ MarkedFolder WorkFolderOf(const Path& out)
     return MarkedFolder(
         out.string() + ".work",
         {.name = "made-by-bitcoin-hints",
-         .text = "Work of bitcoin-hints that is not done. The same command goes on with it; "
-                 "without need of it the folder may be removed.\n",
+         .text = "Unfinished work of bitcoin-hints. The same command continues it; if it is "
+                 "not needed, the folder may be removed.\n",
          .user = "bitcoin-hints"});
 }
 

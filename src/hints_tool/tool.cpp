@@ -250,7 +250,7 @@ Result<> ToolContext::Publish(const Path& part, const Path& out) const
 
 Error ToolContext::Interrupted(const OutputWork& work) const
 {
-    return SystemError("interrupted; the same command goes on where it was ({} keeps {})",
+    return SystemError("interrupted; the same command continues ({} keeps {})",
                        work.Folder().string(), FormatBytes(work.Size(env)));
 }
 

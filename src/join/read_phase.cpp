@@ -99,12 +99,12 @@ Found<JoinState> ReadPhase::Resume(bool ordered, bool hints)
         IBD_RETURN_IF_SYSTEM_ERROR(opened);
         if (!opened) unusable = opened.Message();
     }
-    if (!unusable.empty()) m_job.log.Warning("Join: cannot go on from before: {}", unusable);
+    if (!unusable.empty()) m_job.log.Warning("Join: cannot resume: {}", unusable);
     if (!kept || !unusable.empty()) {
         IBD_RETURN_IF_ERROR(RemoveJoin(m_job.env, directory));
         return std::nullopt;
     }
-    m_job.log.Info("Join: going on: {} of {} blocks are read, {} bytes", kept->BlocksRead(),
+    m_job.log.Info("Join: resuming: {} of {} blocks are read, {} bytes", kept->BlocksRead(),
                    kept->outputs.size(), kept->bytes);
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, kept->AllSpills()));
     m_job.resumed_bytes = kept->bytes;

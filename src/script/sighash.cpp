@@ -21,7 +21,8 @@ void WriteOutput(Writer& writer, Amount value, ByteSpan script)
 
 ByteSpan PrevoutBytes(const InputView& input) { return {input.prevout_bytes, 36}; }
 
-/** Where a parser that reads opcode and length first stops at the broken push at `start`. */
+/** A parser reads the opcode and length of the broken push at `start` and stops at this position.
+ */
 size_t EndOfBrokenPush(ByteSpan script, size_t start)
 {
     const uint8_t op = script[start];

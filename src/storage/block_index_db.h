@@ -13,8 +13,8 @@
 
 namespace ibd {
 
-/** The record of a header. `file` is valid only with data or undo, each position only with its own
- *  flag. */
+/** The record of a header. `file` is valid only with kHaveData or kHaveUndo, each position only
+ *  with its own flag. */
 struct BlockIndexRecord {
     static constexpr uint32_t kValidMask = 7; //!< status bits 0..2: validation level
     static constexpr uint32_t kHaveData = 8;  //!< the block is in a blk file

@@ -41,9 +41,9 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
         IBD_RETURN_IF_SYSTEM_ERROR(opened);
         if (!opened) unusable = opened.Message();
     }
-    if (!unusable.empty()) job.log.Warning("Booster: cannot go on from before: {}", unusable);
+    if (!unusable.empty()) job.log.Warning("Booster: cannot resume: {}", unusable);
     if (!kept || !unusable.empty()) return StartNew(job);
-    job.log.Info("Booster: going on from a checkpoint: {} of {} blocks folded, {} bytes, {} "
+    job.log.Info("Booster: resuming from a checkpoint: {} of {} blocks folded, {} bytes, {} "
                  "coins in {} runs",
                  kept->folded.Count(), kept->terminal_height, kept->totals.bytes,
                  kept->totals.coins, kept->runs.size());

@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** Whether the block was stored once. */
+/** Whether the block was stored once and is deleted. */
 bool IsPruned(const ChainReader&, const HeaderNode& node)
 {
     return !node.HasData() && node.tx_count > 0;
@@ -28,7 +28,7 @@ public:
     Result<Verification> Down(int depth);
     /** Connects the disconnected blocks again. */
     Result<bool> Up();
-    bool TookBack() const { return m_lowest != nullptr; }
+    bool HasDisconnected() const { return m_lowest != nullptr; }
 
 private:
     Verification Failed(const std::string& why)
@@ -45,7 +45,8 @@ private:
     }
     Result<Verification> CheckOne(const HeaderNode& node);
     RuleResult CheckRules(const HeaderNode& node, const LoadedBlock& block) const;
-    Result<Verification> TakeBack(const HeaderNode& node, const LoadedBlock& block, BlockUndo undo);
+    Result<Verification> Disconnect(const HeaderNode& node, const LoadedBlock& block,
+                                    BlockUndo undo);
     /** Ends the check of coins at this block and logs why. */
     void StopUndoing(const HeaderNode& node, const char* why)
     {
@@ -71,8 +72,8 @@ RuleResult Verifier::CheckRules(const HeaderNode& node, const LoadedBlock& block
     return ContextualCheckBlock(block.view, NodeAncestry(node.prev), m_chain.Params().consensus);
 }
 
-Result<Verification> Verifier::TakeBack(const HeaderNode& node, const LoadedBlock& block,
-                                        BlockUndo undo)
+Result<Verification> Verifier::Disconnect(const HeaderNode& node, const LoadedBlock& block,
+                                          BlockUndo undo)
 {
     auto verdict = DisconnectBlock(block.view, node, m_chain.Params(), std::move(undo), m_overlay);
     if (!verdict) return Failed(verdict.Message());
@@ -105,7 +106,7 @@ Result<Verification> Verifier::CheckOne(const HeaderNode& node)
         StopUndoing(node, "the cache (-dbcache) is full");
     }
     if (!m_undo) return m_found; // deeper blocks cannot be disconnected before this one
-    return TakeBack(node, **block, std::move(*undo));
+    return Disconnect(node, **block, std::move(*undo));
 }
 
 Result<Verification> Verifier::Down(int depth)
@@ -164,7 +165,7 @@ Result<Verification> VerifyChain(ChainManager& chain, int level, int blocks)
     chain.Log().Info("Verifying last {} blocks at level {}", depth, level);
     Verifier verifier(chain, coins, level);
     IBD_ASSIGN_OR_RETURN(Verification found, verifier.Down(depth));
-    if (found.sound && !chain.Interrupted() && level >= 4 && verifier.TookBack()) {
+    if (found.sound && !chain.Interrupted() && level >= 4 && verifier.HasDisconnected()) {
         IBD_ASSIGN_OR_RETURN(found.sound, verifier.Up());
     }
     found.complete = found.complete && !chain.Interrupted();

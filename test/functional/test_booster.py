@@ -341,11 +341,11 @@ class Rebuild(SyncedTest):
         node.start(*self.hints)
         self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
         node.stop()
-        self.assertIn("-reindex-chainstate goes on with it", node.log_text)
+        self.assertIn("-reindex-chainstate continues it", node.log_text)
         self.assertEqual(checkpoint.read_bytes(), kept)
         self.assertEqual(self.coins_after(node, "-reindex-chainstate", *self.hints,
                                           self.made.to_tip), self.serial)
-        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn("resuming from a checkpoint", node.log_text)
         self.assertFalse(checkpoint.exists())
 
     def test_what_is_not_its_own_stays(self):
@@ -384,13 +384,13 @@ class Rebuild(SyncedTest):
         self.assertEqual(other.run("-reindex", self.made.to_tip)[0], 0)
         self.assertEqual(self.coins_after(other, "-reindex-chainstate", *self.hints, shared,
                                           self.made.to_tip), self.serial)
-        self.assertNotIn("going on from a checkpoint", other.log_text)
+        self.assertNotIn("resuming from a checkpoint", other.log_text)
         other.start(*self.hints, shared)  # needs no booster
         other.stop()
         self.assertEqual(tree_digest(self.dir / "shared", [".lock"]), kept)
         self.assertEqual(self.coins_after(node, "-reindex-chainstate", *self.hints, shared,
                                           self.made.to_tip), self.serial)
-        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn("resuming from a checkpoint", node.log_text)
 
     def test_reindex_is_not_repeated(self):
         """A chainstate does not outlive an index that forgot its undo data."""

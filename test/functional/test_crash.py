@@ -354,7 +354,7 @@ class RandomPoints(CrashTest):
         self.assertNotIn("cannot go on", log)
         self.assertNotIn("validating serially", log)
         if "Booster: folding " in log and kept.blocks:
-            self.assertIn(f"going on from a checkpoint: {kept.blocks} of "
+            self.assertIn(f"resuming from a checkpoint: {kept.blocks} of "
                           f"{self.made.terminal_height} blocks folded, {kept.bytes} bytes", log)
 
     def account(self, node, watch, died):
@@ -541,7 +541,7 @@ class OwnHintsPoints(RandomPoints):
         super().check_resume(log, kept)
         for text in "made anew", "starting over", "cannot go on":
             self.assertNotIn(text, log)
-        first = re.search(r"Join: (reading \d|going on: \d+ of \d+ blocks are read, (\d+))", log)
+        first = re.search(r"Join: (reading \d|resuming: \d+ of \d+ blocks are read, (\d+))", log)
         if first:
             self.assertEqual(int(first[2] or 0), kept.joined)
 

@@ -184,7 +184,7 @@ class Connected(Damaged):
                    "-checkblocks=1", *self.made.trust)
         wait_until(lambda: f"Undo data: all blocks up to height {self.made.terminal_height} have it"
                    in node.log_text, "undo data")
-        self.assertIn("Undo data: waiting for damaged blocks from peers", node.log_text)
+        self.assertIn("Undo data: fetching damaged blocks from peers", node.log_text)
         self.assert_whole(node)
 
     def test_a_peer_that_sends_something_else(self):

@@ -169,7 +169,7 @@ class KilledMeanwhile(FunctionalTest):
             self.main.stop()
         self.main.start(*self.ARGS)
         self.main.rpc("dumptxouthints", "hints", self.made.height)
-        self.assertIn("Join: going on", self.main.log_text)
+        self.assertIn("Join: resuming", self.main.log_text)
         self.main.rpc("dumptxouthints", "whole")
         self.assertEqual((self.main.net_dir / "hints").read_bytes(),
                          (self.main.net_dir / "whole").read_bytes())

@@ -473,7 +473,7 @@ class Stopped(ToolTest):
             phase, done = self.phase()
             here = (order.index(phase), done)
             self.assertGreaterEqual(here, before)
-            if "goes on where it was" in errors:
+            if "the same command continues" in errors:
                 met.add(phase)
             before = here
 

@@ -48,7 +48,7 @@ class LeftoversTest(OwnHintsTest):
             self.assertRegex(path.name, f"^({NAMES.pattern})$")
         self.assertFalse(building(node).exists())
         if left:
-            told = re.findall(r"keeps (?:a rebuild that was begun )?\(?([\d.]+ (?:[kMG]B|bytes))",
+            told = re.findall(r"keeps (?:an unfinished rebuild )?\(?([\d.]+ (?:[kMG]B|bytes))",
                               log)
             self.assertEqual(told, [format_bytes(sum(left.values()))], (left, log))
 
@@ -152,9 +152,9 @@ class OtherPlaces(LeftoversTest):
                     self.fold_only(node, made, begun)
                     (node.net_dir / "debug.log").unlink()
                     node.start(*other, NO_UNDO).stop()
-                    told = "of a rebuild that was begun with another" in node.log_text
+                    told = "of an unfinished rebuild with another" in node.log_text
                     self.assertEqual(told, begun != other)
-                    self.assertIn("of a rebuild that was begun", node.log_text)
+                    self.assertIn("of an unfinished rebuild", node.log_text)
                     node.start("-reindex-chainstate", "-ibdbooster=0", *begun)
                     node.wait_for_tip(made.tip).stop()
                     node.start(*other, NO_UNDO).stop()
@@ -178,7 +178,7 @@ class OtherPlaces(LeftoversTest):
         part.write_bytes(bytes(3000))
         (part.parent / "mine.part").write_bytes(bytes(10))
         node.start().stop()
-        self.assertEqual(node.log_text.count("part' (3.0 kB) is a part of hints"), 1)
+        self.assertEqual(node.log_text.count("part' (3.0 kB) is an unfinished download"), 1)
         self.assertNotIn("mine.part", node.log_text)
 
 

@@ -100,7 +100,7 @@ class WhereHeadersEnd(NetworkBooster):
         node = self.node_
         node.start(*self.peer, "-ibdbooster", f"-assumevalid={'ab' * 32}")
         self.assert_synced(node, self.server, self.made)
-        self.assertIn("the sync goes on without it: no stored block may be assumed valid "
+        self.assertIn("the sync continues without it: no stored block may be assumed valid "
                       "(assumevalid hash not in headers)", node.log_text)
 
     def test_hints_end_above(self):
@@ -218,7 +218,7 @@ class Killed(NetworkBooster):
         self.kill_on_the_way(node, args, 30, KILLS)
         node.start(*args)
         self.assert_synced(node, server, made)
-        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn("resuming from a checkpoint", node.log_text)
         self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
 
     def test_at_random(self):
@@ -319,7 +319,7 @@ class OwnHints(NetworkBooster):
         self.assertGreater(read, 0)
         node.start(*args)
         self.assert_synced(node, server, made)
-        self.assertIn("Join: going on: ", node.log_text)
+        self.assertIn("Join: resuming: ", node.log_text)
         self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
 
     def test_an_interrupted_sync_goes_on_without_a_network(self):
@@ -382,7 +382,7 @@ class Pruned(NetworkBooster):
         self.kill_on_the_way(node, args, 60, 4)
         node.start(*args)
         self.assert_synced(node, server, made)
-        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn("resuming from a checkpoint", node.log_text)
         self.assert_pruned(node, server, made)
 
     def test_wrong_hints_cost_a_fresh_download(self):
@@ -416,8 +416,8 @@ class Refused(NetworkBooster):
         node = self.node()
         node.start(*self.from_peer(made, server.p2p_port, other.container))
         self.assert_synced(node, server, made)
-        self.assertEqual(node.log_text.count("the hints are refused, and the sync goes on without "
-                                             "them"), 1)
+        self.assertEqual(node.log_text.count("the hints are refused, and the sync continues "
+                                             "without them"), 1)
 
     def test_without_a_network(self):
         made = small_chain()

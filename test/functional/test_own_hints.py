@@ -430,7 +430,7 @@ class BegunThenOtherwise(LongRebuild):
         self.begin()
         self.main.start(*args).wait_for_tip(self.made.tip)
         self.assertRegex(self.main.log_text,
-                         rf"{self.REMOVED} [\d.]+ [kM]?B of work that was begun, in .*{why}")
+                         rf"{self.REMOVED} [\d.]+ [kM]?B of unfinished work in .*{why}")
         self.assertEqual(coins(self.main), self.wanted)
         self.main.stop()
         self.assertEqual(left_by_booster(self.main), [])
@@ -465,14 +465,14 @@ class BegunThenOtherwise(LongRebuild):
                 if undo != NO_UNDO:
                     wait_until(lambda: "have it" in self.main.log_text and
                                not (self.folder / "undo").exists(), "undo data")
-                    self.assertIn("Join: going on", self.main.log_text)
+                    self.assertIn("Join: resuming", self.main.log_text)
                 self.main.stop()
                 self.assertEqual(left_by_booster(self.main), [])
 
     def test_given_hints_beside_a_chainstate(self):
         self.begin()
         self.main.start(f"-ibdboosterfile={self.made.container}", *self.made.trust).stop()
-        self.assertIn("keeps a rebuild that was begun", self.main.log_text)
+        self.assertIn("keeps an unfinished rebuild", self.main.log_text)
 
     def test_prune(self):
         self.assert_removed("-prune blocks are not kept", "-prune=550")
@@ -495,9 +495,9 @@ class BegunThenOtherwise(LongRebuild):
 
     def test_kept_while_nothing_is_rebuilt(self):
         self.begin()
-        said = rf"'{self.folder}' keeps a rebuild that was begun \([\d.]+ [kM]?B\); -reindex-chain"
-        for args, more in ((["-ibdbooster=0"], "with -ibdbooster goes on"),
-                           ([], "with -ibdbooster"), (self.made.trust, "goes on with it\n")):
+        said = rf"'{self.folder}' keeps an unfinished rebuild \([\d.]+ [kM]?B\); -reindex-chain"
+        for args, more in ((["-ibdbooster=0"], "with -ibdbooster continues"),
+                           ([], "with -ibdbooster"), (self.made.trust, "continues it\n")):
             for start in (1, 2):
                 self.main.start(*args)
                 self.assertEqual(coins(self.main), self.wanted)
@@ -506,7 +506,7 @@ class BegunThenOtherwise(LongRebuild):
                 self.assertEqual(len(found), start, self.main.log_text)
             (self.main.net_dir / "debug.log").unlink()
         self.main.start(*self.rebuild).wait_for_tip(self.made.tip)
-        self.assertIn("Join: going on", self.main.log_text)
+        self.assertIn("Join: resuming", self.main.log_text)
         self.assertEqual(coins(self.main), self.wanted)
         self.main.stop()
         self.assertEqual(left_by_booster(self.main), [])
@@ -530,7 +530,7 @@ class BadDisks(LongRebuild):
                 data[at] ^= 0x10
             path.write_bytes(data)
         self.assert_ends_well()
-        self.assertRegex(self.main.log_text, "Join: cannot go on from before|starting over")
+        self.assertRegex(self.main.log_text, "Join: cannot resume|starting over")
 
     def test_damaged_hints(self):
         self.kill_when((self.folder / "own.hints").exists)
@@ -609,7 +609,7 @@ class BadDisks(LongRebuild):
             wait_until(lambda: "Join: joining" in node.log_text, "the end of the reading")
             node.kill()
             node.start(*args).wait_for_tip(self.made.tip)
-            self.assertIn("Join: going on: 598 of 598 blocks are read", node.log_text)
+            self.assertIn("Join: resuming: 598 of 598 blocks are read", node.log_text)
             self.assertEqual(coins(node), self.wanted)
             self.assertIn(SUCCESS.format("SHA256", self.made.terminal_height), node.log_text)
             node.stop()
@@ -625,7 +625,7 @@ class BadDisks(LongRebuild):
             fill(place / "filler", 256 * 1024)
             self.main.start(*args).wait_for_tip(self.made.tip)
             self.assertRegex(self.main.log_text,
-                             "MB free, but the join needs about .* MB; the begun work is dropped: "
+                             "MB free, but the join needs about .* MB; unfinished work is removed: "
                              "validating serially")
             self.assertEqual(coins(self.main), self.wanted)
             self.main.stop()

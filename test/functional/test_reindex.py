@@ -74,7 +74,7 @@ class OnePass(FunctionalTest):
         # All was folded when the index was made.
         height = self.made.terminal_height
         self.assertLess(one.log_text.index(DONE), one.log_text.index(
-            f"going on from a checkpoint: {height} of {height} blocks folded"))
+            f"resuming from a checkpoint: {height} of {height} blocks folded"))
         self.assertEqual(left_by_booster(one), [])
         self.assertEqual(self.facts(one), self.facts(two))
 
@@ -124,7 +124,7 @@ class OnePass(FunctionalTest):
             args = hints
         self.assertEqual(one.run(*args, self.made.to_tip)[0], 0)
         self.assertGreater(one.log_text.count(PASS), 2)
-        kept = one.log_text.count("going on from a checkpoint")
+        kept = one.log_text.count("resuming from a checkpoint")
         self.assertGreater(kept, 2)
         self.assertNotIn("cannot go on", one.log_text)
         self.assertEqual(left_by_booster(one), [])

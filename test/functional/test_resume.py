@@ -50,11 +50,11 @@ class Resume(SyncedTest):
         node.start(*self.hints)
         self.assertEqual((coins(node), self.snapshot(node, "state.dat")), self.serial)
         node.stop()
-        self.assertIn("-reindex-chainstate goes on with it", node.log_text)
+        self.assertIn("-reindex-chainstate continues it", node.log_text)
         self.assertEqual(self.work(), kept)
         self.rebuild_and_compare()
         height = self.made.terminal_height
-        self.assertIn(f"going on from a checkpoint: {height} of {height} blocks", node.log_text)
+        self.assertIn(f"resuming from a checkpoint: {height} of {height} blocks", node.log_text)
         self.assertIn("folding 0 blocks", node.log_text)
 
     def test_other_rules(self):
@@ -62,7 +62,7 @@ class Resume(SyncedTest):
         self.die_while_loading()
         self.rebuild_and_compare("-testactivationheight=bip34@1000")
         self.assertIn("belongs to other hints, options or rules", self.synced.log_text)
-        self.assertNotIn("going on from a checkpoint", self.synced.log_text)
+        self.assertNotIn("resuming from a checkpoint", self.synced.log_text)
 
     def test_a_block_is_damaged(self):
         """No verdict on the block: one line that says where, and all that was done stays."""
@@ -88,7 +88,7 @@ class Resume(SyncedTest):
         file.unlink()
         os.link(sound, file)
         self.rebuild_and_compare()
-        self.assertIn("going on from a checkpoint", node.log_text)
+        self.assertIn("resuming from a checkpoint", node.log_text)
 
 
 class FewFiles(BoosterTest):

@@ -287,7 +287,7 @@ class Background(BackgroundTest):
         node.kill()
         self.assertIn("own.hints.incomplete", left_by_booster(node))
         node.start("-ibdbooster", BACKGROUND, *made.trust)
-        self.assertIn("keeps a rebuild that was begun", node.log_text)
+        self.assertIn("keeps an unfinished rebuild", node.log_text)
         self.wait_for_undo(node)
         self.assert_whole(node, made, wanted)
 

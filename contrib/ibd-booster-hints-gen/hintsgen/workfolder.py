@@ -11,8 +11,8 @@ import re
 from .common import ToolError, fsync_dir
 
 MARKER = "made-by-booster-gen"
-_TEXT = ("Work of booster-gen.py that is not done. The same command goes on with it; without need "
-         "of it the folder may be removed.\n")
+_TEXT = ("Unfinished work of booster-gen.py. The same command continues it; if it is not needed, "
+         "the folder may be removed.\n")
 _FOUND = "The folder was there before.\n"
 _FILES = re.compile(r"(blocks\.index|(run\.json|output)(\.tmp)?|lock)\Z")
 _SUBFOLDERS = {

@@ -34,7 +34,7 @@ public:
     void Maintain(Peer& peer) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
-    /** Takes headers of a message, or the only one of a compact block far above the tip. */
+    /** Processes the headers of a message, or the header of a compact block far above the tip. */
     void Process(Peer& peer, std::vector<BlockHeader> headers);
     /** The node of an unrequested block's header; null: it is refused. */
     const HeaderNode* AcceptOfBlock(Peer& peer, const BlockHeader& header, ByteSpan raw);

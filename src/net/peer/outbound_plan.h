@@ -35,8 +35,7 @@ struct OutboundPeer {
 struct OutboundView {
     std::vector<OutboundPeer> peers; //!< including inbound ones
     bool try_another = false;        //!< the tip is old: another peer may know a better one
-    bool synced = false;             //!< synced, so that occasionally a new peer is connected for
-                                     //!< its headers
+    bool synced = false;             //!< if so, now and then another peer is asked for headers
     int extra_block_relay = 0;       //!< slots beyond OutboundLimits
     int64_t now = 0;                 //!< microseconds since 1970
 };
@@ -44,7 +43,7 @@ struct OutboundView {
 struct OutboundChoice {
     ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
     PeerAddress address;
-    bool count_failure = false; //!< our own line works, so a failure is the address's
+    bool count_failure = false; //!< our own connection works: a failure counts against the address
 };
 
 /** The objects that it uses; they outlive it. */
@@ -55,7 +54,7 @@ struct OutboundSurroundings {
     const NetworkSet& reachable; //!< may grow
     bool log_addresses = false;
     std::function<bool(const NetAddress&)> is_local;
-    std::function<bool(const Endpoint&)> is_added; //!< the user has it connected anyway
+    std::function<bool(const Endpoint&)> is_added; //!< -addnode connects to it anyway
     /** Whether a peer with these services is useful. */
     std::function<bool(uint64_t services)> is_desirable;
 };

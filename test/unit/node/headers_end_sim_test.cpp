@@ -106,7 +106,7 @@ TEST_CASE("headers end: an assumed-valid block on no chain is not awaited", "[he
         Node node(dir, seed, kAsked, true, nowhere);
         CHECK(node.Run() == VerdictKind::kSerial);
         CHECK_THAT(node.log.Text(),
-                   Catch::Contains("the sync goes on without it: no stored block may be assumed "
+                   Catch::Contains("the sync continues without it: no stored block may be assumed "
                                    "valid (assumevalid hash not in headers)"));
     });
 }
@@ -152,9 +152,10 @@ TEST_CASE("headers end: hints that end too near to the end of all chains are not
         Node node(dir, seed, {}, false); // peers end where the hints end
         Must(GiveHints(node.booster));
         CHECK(node.Run() == VerdictKind::kSerial);
-        CHECK_THAT(node.log.Text(),
-                   Catch::Contains(fmt::format("the headers end at height {}: ", kBlocks)) &&
-                       Catch::Contains("the hints are refused, and the sync goes on without them"));
+        CHECK_THAT(
+            node.log.Text(),
+            Catch::Contains(fmt::format("the headers end at height {}: ", kBlocks)) &&
+                Catch::Contains("the hints are refused, and the sync continues without them"));
     });
 }
 

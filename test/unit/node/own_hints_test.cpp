@@ -449,7 +449,7 @@ TEST_CASE("own hints: a start without a network leaves what was begun with one")
     own.mode = Mode::kAsked;
     Start start(dir / "node", own);
     CHECK(Must(start.Run()) == VerdictKind::kDone);
-    CHECK_FALSE(start.log.Line("Join: going on").empty());
+    CHECK_FALSE(start.log.Line("Join: resuming").empty());
     start.machine.RequireRight();
 }
 
@@ -490,8 +490,8 @@ TEST_CASE("own hints: work that was stopped is gone on with unasked, whatever un
     // Undo data that is to be there first is made of pairs.
     const bool lost = first && !pairs;
     const std::string log = start.log.Text();
-    CHECK(log.substr(log.find("Join:")).starts_with("Join: going on") == !lost);
-    CHECK((log.find("a begun join, with") != std::string::npos) == lost);
+    CHECK(log.substr(log.find("Join:")).starts_with("Join: resuming") == !lost);
+    CHECK((log.find("an unfinished join, with") != std::string::npos) == lost);
     const bool kept = std::filesystem::exists(UndoFolder(start.machine.Booster()));
     if (!first) CHECK(kept == (pairs && later != UndoWanted::kNo));
     start.machine.RequireRight();
@@ -551,7 +551,7 @@ TEST_CASE("own hints: a death between hints and noted pairs leaves the pairs to 
     CHECK(Must(start.Run()) == VerdictKind::kDone);
     Must(start.machine.Attach());
     Must(MakeUndo(start.machine, start.env, start.log));
-    CHECK(start.log.Line("Join: going on").starts_with("Join: going on: 201 of 201 blocks"));
+    CHECK(start.log.Line("Join: resuming").starts_with("Join: resuming: 201 of 201 blocks"));
     CHECK_FALSE(UndoRun::IsNeeded(start.machine.Chain()));
     CHECK(LeavesNothing(start.machine));
 }
