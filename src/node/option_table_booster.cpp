@@ -49,22 +49,24 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)",
      kPlain, kChoice<kAggregates, &NodeOptions::booster, &BoosterOptions::aggregate>},
     {"-ibdboosterchecks", "",
-     "Hold blocks against all rules but scripts before the chainstate is written, with spent coins "
-     "joined from the blocks, so that only scripts are assumed valid (default: 1 without a hints "
-     "file, if there is room on the disk; with one 0: it follows in the background, with "
-     "-ibdboosterundo=1, and never where no undo data is made)",
+     "Check all rules but scripts before the chainstate is written, with spent coins joined from "
+     "the "
+     "blocks, so that only scripts are assumed valid (default: 1 without a hints file, if there is "
+     "room on the disk; 0 with one: these checks follow in the background with -ibdboosterundo=1, "
+     "and never where no undo data is made)",
      kYesOrNo, kFlag<&NodeOptions::booster, &BoosterOptions::check_rules>},
     {"-ibdboosterdir", "=<dir>",
-     "Where runs and checkpoints lie while the booster works, in a folder for this data directory "
-     "alone (default: ibdbooster in the network's data directory)"},
+     "Directory for runs and checkpoints while the booster works; each data directory gets a "
+     "folder "
+     "of its own in it (default: ibdbooster in the network's data directory)"},
     {"-ibdboosterhash", "=<hex>",
-     "SHA-256 that the hints file must have, else it is refused; with auto it is left out"},
+     "SHA-256 of the hints file; a file with another one is refused, or skipped with auto"},
     {"-ibdboosterinterval", "=<n>",
      "Seconds of work that a crash of the booster may cost at most (default: 60)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_seconds>.From(1, kMaxInterval,
                                                                               " seconds")},
     {"-ibdboosterintervalbytes", "=<n>",
-     "Bytes of blocks that it may cost at most, whichever is less (default: 32 GiB)", kHidden,
+     "Bytes of blocks that a crash may cost at most, if this is less (default: 32 GiB)", kHidden,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
     {"-ibdboosterfullvalidation", "",
      "Check every rule and script, in parallel, and assume no block valid. The coins that are "
@@ -79,8 +81,9 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      kNumber<&NodeOptions::booster, &BoosterOptions::memory_bytes>.From(1, kMaxBoosterMem, " MiB",
                                                                         1 << 20)},
     {"-ibdboosterpeers", "=<n>",
-     "Block-only connections to be made while the booster fetches blocks, beside the others; 2 to "
-     "64 (default: 2, as always)",
+     "Block-only connections to make while the booster fetches blocks, in addition to the others; "
+     "2 "
+     "to 64 (default: 2, as always)",
      kPlain, kNumber<&NodeOptions::booster_peers>.From(kLeastBoosterPeers, kMostBoosterPeers)},
     {"-ibdboosterprune", "",
      "With -prune: fold blocks without storing any but the last 288 below the hints' end. Wrong "
@@ -89,17 +92,17 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
     {"-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::threads>.From(1, kMaxBoosterThreads)},
     {"-ibdboosterundo", "=<when>",
-     "Make the undo data (rev*.dat) of blocks that the booster folded, from the blocks alone, and "
-     "hold the blocks against all rules but scripts: now, before the node is in use, 1, that of "
-     "the last 288 blocks before and the rest in the background after that, or 0, never (default: "
-     "1 if there is room on the disk, and no -prune)"},
+     "When to make the undo data (rev*.dat) of blocks that the booster folded, from the blocks "
+     "alone, which also checks them against all rules but scripts. now: before the node is in use; "
+     "1: that of the last 288 blocks before, the rest in the background; 0: never (default: 1 if "
+     "there is room on the disk, and no -prune)"},
     {"-ibdboosterwait", "=<n>",
-     "With -ibdboosterfile=auto: seconds that peers with hints, or with better ones, are waited "
-     "for once there are headers (default: 60)",
+     "With -ibdboosterfile=auto: seconds to wait for peers with hints, or with better ones, once "
+     "there are headers (default: 60)",
      kPlain, kNumber<&NodeOptions::hints_wait_seconds>.From(0, kMaxInterval, " seconds")},
     {"-servehints", "",
-     "Keep hints that the node has used or made in the folder hints of the network's data "
-     "directory, and give them to peers that ask (default: 1)",
+     "Keep hints that the node has used or made, in the folder hints of the network's data "
+     "directory, and send them to peers that ask (default: 1)",
      kYesOrNo, kFlag<&NodeOptions::serve_hints>},
     {"-signaturelanes", "=<mode>",
      "How signatures are verified in full validation, and with -assumevalid=0 below the block that "

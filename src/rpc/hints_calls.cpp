@@ -73,14 +73,13 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
         {"blockchain",
          "dumptxouthints",
          "Makes a hints file for the IBD Booster from the stored blocks: which outputs are "
-         "unspent at a block. All of the blocks up to it must be stored. Takes a while, in which "
-         "the node goes on as usual; if it is stopped meanwhile, a call for the same height goes "
-         "on where it was.",
+         "unspent at a block. All of the blocks up to it must be stored. Takes a while; the node "
+         "works as usual meanwhile. If it is stopped, a later call for the same height continues.",
          {WithCliForm({"path", RpcType::kString, true, "",
                        "The file; a relative path is below the data directory"},
                       CliForm::kFreeText),
           {"height", RpcType::kNumber, false, "the tip", "Height of the block"}},
-         "{\n  \"outputs\": n,           (numeric) Outputs that the hints speak of\n"
+         "{\n  \"outputs\": n,           (numeric) Outputs that the hints cover\n"
          "  \"unspent\": n,           (numeric) Of these, unspent at the block\n"
          "  \"base_hash\": \"hex\",     (string) The block\n"
          "  \"base_height\": n,       (numeric) Its height\n"
