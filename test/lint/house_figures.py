@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Bounds that hold today; the targets are in the comments. They only ever fall.
-MAX_NODE_LINES = 5_500
+MAX_NODE_LINES = 5_000
 MAX_METHODS = {"booster": 40, "net": 40}
 MAX_METHODS_ELSEWHERE = 70
 MAX_FRIENDS = 0
