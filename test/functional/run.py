@@ -47,6 +47,7 @@ def run_class(children, name, tests, verbose):
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ibd-functional-",
                                      ignore_cleanup_errors=True) as folder:
+        pathlib.Path(folder).chmod(0o755)  # some tests run the node as another user
         report = pathlib.Path(folder, "report")
         command = [sys.executable, __file__, "--report", str(report), *(["-v"] if verbose else []),
                    "--tests", *tests]
