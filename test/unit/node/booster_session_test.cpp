@@ -112,7 +112,7 @@ TEST_CASE("hints that are off the chain are refused when the headers are there")
     Net net(start.machine.Chain(), sim::Rng(1), true);
     SteppedFetcher fetcher(net);
     CHECK(Must(start.Run(fetcher)) == VerdictKind::kSerial);
-    CHECK_THAT(start.log.Text(), Catch::Contains("the hints are refused, and the sync goes on "
+    CHECK_THAT(start.log.Text(), Catch::Contains("the hints are refused, and the sync continues "
                                                  "without them: hints file") &&
                                      Catch::Contains("but the best header chain has " +
                                                      TheWorld().terminal.ToHex() + " there"));

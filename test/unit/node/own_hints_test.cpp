@@ -442,7 +442,7 @@ TEST_CASE("own hints: a start without a network leaves what was begun with one")
             CHECK(outcome.Message().find("Start with a network") != std::string::npos);
         } else {
             CHECK(Must(outcome) == VerdictKind::kSerial);
-            CHECK(start.log.Text().find("a join up to height") != std::string::npos);
+            CHECK(start.log.Text().find("hints up to height") != std::string::npos);
         }
         CHECK(Must(LoadJoinState(start.env, state.parent_path()))->BlocksRead() == read);
     }
