@@ -101,6 +101,7 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
                "'[{\"txid\":\"a08e6907dbbd3d809776dbfc5d82e371b764ed838b5655e72f463568df1aadf0\","
                "\"vout\":3}]'",
                [&context](const RpcCall& call) { return FindSpenders(context, call); }});
+    table.AnswerEarly({"gettxspendingprevout"});
 }
 
 } // namespace ibd

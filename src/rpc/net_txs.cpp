@@ -66,6 +66,7 @@ void AddTxRelayMethods(RpcTable& table, NetContext& context)
                "  }, ...\n]",
                "2",
                [&context](const RpcCall& call) { return OrphanTxs(context, call); }});
+    table.AnswerEarly({"getorphantxs"});
 }
 
 } // namespace ibd
