@@ -7,6 +7,12 @@
 
 namespace ibd {
 
+namespace {
+
+constexpr size_t kMostNamed = 100; //!< more log lines would hide others
+
+} // namespace
+
 Result<bool> BlockRefetch::Mend(const Error& error)
 {
     ChainManager& chain = *m_parts.chain;
@@ -29,35 +35,53 @@ Result<bool> BlockRefetch::Mend(const Error& error)
 
 Result<> BlockRefetch::FetchMissing(const HeaderNode& terminal, BlockFetcher& peers)
 {
+    return FetchWanted(terminal, peers, 0, [](const HeaderNode&) { return true; });
+}
+
+Result<> BlockRefetch::FetchRead(const HeaderNode& terminal, BlockFetcher& peers,
+                                 int32_t first_stored)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<bool> read, m_parts.kept.BlocksRead(terminal));
+    return FetchWanted(terminal, peers, first_stored, [&](const HeaderNode& node) {
+        return read[static_cast<size_t>(node.height)];
+    });
+}
+
+Result<> BlockRefetch::FetchWanted(const HeaderNode& terminal, BlockFetcher& peers,
+                                   int32_t first_stored, const Wanted& wanted)
+{
     std::vector<const HeaderNode*> missing;
     {
         const ChainReader reader = m_parts.chain->Read();
-        for (const HeaderNode* node = &terminal; node; node = node->prev) {
-            if (!node->HasData()) missing.push_back(node);
+        for (const HeaderNode* node = &terminal; node->height > 0; node = node->prev) {
+            // Below, the index only has to have seen the block.
+            const bool kept = node->height < first_stored ? node->tx_count > 0 : node->HasData();
+            if (!kept && wanted(*node)) missing.push_back(node);
         }
     }
     if (missing.empty()) return {};
     m_parts.log.Info("IBD Booster: waiting for {} blocks from peers, then it goes on",
                      missing.size());
-    return FetchAgain(missing, peers);
+    return FetchAgain(missing, peers, first_stored);
 }
 
-Result<> BlockRefetch::FetchAgain(const std::vector<const HeaderNode*>& lost, BlockFetcher& peers)
+Result<> BlockRefetch::FetchAgain(const std::vector<const HeaderNode*>& lost, BlockFetcher& peers,
+                                  int32_t first_stored)
 {
     const HeaderNode* const highest =
         *std::ranges::max_element(lost, {}, [](const HeaderNode* node) { return node->height; });
-    ChainKeeper keeper(*m_parts.chain);
+    ChainKeeper keeper(*m_parts.chain, first_stored);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), *highest, keeper, peers);
     supply.FetchAgain(lost);
     m_parts.watch.ShowSupply(&supply);
-    Result<> taken = TakeBlocks(supply);
+    Result<> taken = TakeBlocks(supply, lost.size() <= kMostNamed);
     peers.StopFetching();
     m_parts.watch.ShowSupply(nullptr);
     m_parts.watch.SetMending(nullptr);
     return taken;
 }
 
-Result<> BlockRefetch::TakeBlocks(PeerBlockSupply& supply)
+Result<> BlockRefetch::TakeBlocks(PeerBlockSupply& supply, bool named)
 {
     IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return true; })); // only the lost ones
     if (!m_parts.watch.SetMending(&supply)) return {};
@@ -69,7 +93,7 @@ Result<> BlockRefetch::TakeBlocks(PeerBlockSupply& supply)
         if (!more) break;
         bool kept = false;
         if (const auto failure = taker.Take(*source, block, kept)) return failure->error;
-        if (!kept) continue;
+        if (!kept || !named) continue;
         m_parts.log.Info("IBD Booster: a peer has sent block {} at height {} again",
                          block.node->hash.ToHex(), block.node->height);
     }

@@ -1,6 +1,7 @@
 // See fold_run.h.
 #include "booster/fold_run.h"
 
+#include "booster/block_refetch.h"
 #include "booster/reindex_supply.h"
 #include "swiftsync/sync_progress.h"
 #include "validation/pruning.h"
@@ -83,6 +84,8 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
                          first_stored);
     }
     m_parts.discards = first_stored > 0;
+    IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchRead(terminal, peers, first_stored));
+    if (m_parts.watch.IsInterrupted()) return Verdict{.kind = VerdictKind::kInterrupted};
     ChainKeeper keeper(chain, first_stored);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, peers);
     supply.Expect(m_plan.Expect(terminal));

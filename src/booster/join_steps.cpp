@@ -1,6 +1,8 @@
 // See join_steps.h.
 #include "booster/join_steps.h"
 
+#include "booster/block_refetch.h"
+
 namespace ibd {
 
 Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
@@ -10,6 +12,8 @@ Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetch
         FileBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, PlanOrder::OfChain());
         return join(supply);
     }
+    IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchRead(terminal, *peers));
+    if (m_parts.watch.IsInterrupted()) return InterruptedVerdict();
     const Path place = m_parts.BlocksDir();
     const uint64_t all = static_cast<uint64_t>(terminal.height) * m_plan.UsualBlockBytes();
     uint64_t rest = 0;

@@ -91,6 +91,30 @@ Found<FirstPass> KeptWork::FirstPassOfHints(const BlockHash& terminal) const
     return std::nullopt;
 }
 
+// Damaged files count as no work: their users report them, and read all blocks.
+Result<std::vector<bool>> KeptWork::BlocksRead(const HeaderNode& terminal) const
+{
+    std::vector<bool> read(static_cast<size_t>(terminal.height) + 1);
+    const auto note = [&](const auto& is_read) {
+        for (uint32_t height = 0; height < read.size(); ++height) {
+            if (is_read(height)) read[height] = true;
+        }
+    };
+    for (const Path& folder : {Folder(), PairsFolder()}) {
+        const auto join = LoadJoinState(m_env, folder);
+        IBD_RETURN_IF_SYSTEM_ERROR(join);
+        if (!join || !*join || (*join)->terminal_hash != terminal.hash) continue;
+        if ((*join)->outputs.size() != read.size()) continue;
+        note([&](uint32_t height) { return (*join)->IsRead(height); });
+    }
+    const auto fold = Fold();
+    IBD_RETURN_IF_SYSTEM_ERROR(fold);
+    if (fold && *fold && (*fold)->terminal_hash == terminal.hash) {
+        note([&](uint32_t height) { return (*fold)->folded.Contains(height); });
+    }
+    return read;
+}
+
 Result<uint64_t> KeptWork::Size() const
 {
     IBD_ASSIGN_OR_RETURN(const auto files, Files());

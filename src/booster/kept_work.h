@@ -56,6 +56,9 @@ public:
     Found<OwnWork> OwnHints() const;
     /** The further results of the join that made the hints up to `terminal`. */
     Found<FirstPass> FirstPassOfHints(const BlockHash& terminal) const;
+    /** By height, the blocks that a fold or a join up to `terminal` has read, and would not read
+     *  again. */
+    Result<std::vector<bool>> BlocksRead(const HeaderNode& terminal) const;
 
     // Measure.
 

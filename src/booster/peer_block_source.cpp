@@ -136,7 +136,7 @@ DownloadProgress PeerBlockSupply::Progress() const
     out.peers = m_fetcher.PeerCount();
     const Lock lock(m_mutex);
     if (!m_queue) return out;
-    out.blocks = m_plan->Missing().size();
+    out.blocks = m_lost.size() + m_plan->Missing().size();
     out.received = out.blocks - m_missing;
     out.bytes = m_received_bytes;
     const int64_t micros = std::max<int64_t>(m_env.MonotonicMicros() - m_start_micros, 1);

@@ -362,18 +362,48 @@ class LeftOut(Damaged):
                 self.assertNotIn("there is no network", node.log_text)
                 node.stop()
 
-    def test_a_file_is_cut_after_hints_were_made(self):
-        """The node's own hints are there, and blocks that the chainstate needs are not."""
-        node = self.stored()
-        node.launch("-reindex-chainstate", *self.peer(), "-ibdbooster")
-        wait_until(lambda: "Join: hints of" in node.log_text, "hints")
-        node.kill()
-        shutil.rmtree(node.net_dir / "chainstate.ibdbooster", ignore_errors=True)
-        path = node.blocks_dir / "blk00000.dat"
-        path.write_bytes(path.read_bytes()[:60_000])
-        node.start("-reindex", *self.peer(), "-ibdbooster")
-        self.assert_synced(node, self.server, self.made)
-        node.stop()
+    def test_a_file_is_cut_after_all_blocks_were_read(self):
+        """The node's own hints or the pairs of a join are there, and blocks that the chainstate
+        needs are not."""
+        given = [f"-ibdboosterfile={self.made.container}", "-ibdboosterfullvalidation"]
+        for options, line in ((["-ibdbooster"], "Join: hints of"), (given, "Undo: checking")):
+            with self.subTest(options):
+                node = self.stored()
+                node.launch("-reindex", *self.peer(), *options)
+                wait_until(lambda line=line, node=node: line in node.log_text, line)
+                node.kill()
+                shutil.rmtree(node.net_dir / "chainstate.ibdbooster", ignore_errors=True)
+                path = node.blocks_dir / "blk00000.dat"
+                path.write_bytes(path.read_bytes()[:60_000])
+                node.start("-reindex", *self.peer(), *options)
+                self.assert_synced(node, self.server, self.made)
+                self.assertTrue(node.rpc("verifychain", 1, 0), "all blocks are stored")
+                node.stop()
+
+    def test_a_file_is_cut_after_blocks_were_read(self):
+        """An unfinished join or fold has read blocks that are gone now: they are fetched, but not
+        read again."""
+        ways = self.ways()
+        del ways["serially"]
+        # It needs undo data, which a new index does not know: nothing can be continued.
+        del ways["given hints, full validation"]
+        ways["given hints, all checks"] = [*ways["given hints"], "-ibdboosterchecks"]
+        ways["given hints, pruned"] = ways["given hints"]
+        for name, options in ways.items():
+            with self.subTest(name):
+                node = self.stored()
+                self.damage(node)  # ends the work; what is finished is kept
+                status, errors = node.run("-reindex-chainstate", *self.made.trust, *options)
+                self.assertEqual(status, 1)
+                self.assert_named(errors)
+                path = node.blocks_dir / "blk00000.dat"
+                path.write_bytes(path.read_bytes()[:60_000])
+                pruned = ["-prune=550", "-ibdboosterprune=1"] if "pruned" in name else []
+                node.start("-reindex", *self.peer(), *options, *pruned)
+                self.assert_synced(node, self.server, self.made)
+                self.assertRegex(node.log_text, "resuming( from a checkpoint)?: [1-9]")
+                self.assertTrue(node.rpc("verifychain", 1, 0), "all blocks are stored")
+                node.stop()
 
     def test_blocks_above_are_indexed(self):
         """Also if a block's end cannot be found: its header is enough."""
