@@ -67,6 +67,7 @@ private:
     OutPoint RandomOutPoint()
     {
         OutPoint outpoint;
+        outpoint.vout = 0;
         for (size_t i = 0; i < 32; i += 8) WriteLE64(outpoint.txid.data() + i, m_rng());
         return outpoint;
     }
