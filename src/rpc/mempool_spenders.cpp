@@ -82,7 +82,8 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
                  true,
                  "",
                  "The outputs",
-                 {{"output", RpcType::kObject, false, "", "{ \"txid\": \"hex\", \"vout\": n }"}}},
+                 {{"output", RpcType::kObject, false, "", "{ \"txid\": \"hex\", \"vout\": n }"}},
+                 "[{\"txid\":\"hex\",\"vout\":n},...]"},
                 {"options",
                  RpcType::kNamedOptions,
                  false,
@@ -91,8 +92,7 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
                  {{"mempool_only", RpcType::kBool, false, "true",
                    "false: an error if the pool has no spender, as this node has no index of them"},
                   {"return_spending_tx", RpcType::kBool, false, "false",
-                   "Whether to show the transaction, too"}},
-                 "options"}},
+                   "Whether to show the transaction, too"}}}},
                "[\n  {\n"
                "    \"txid\": \"hex\", \"vout\": n,    The output\n"
                "    \"spendingtxid\": \"hex\",       (string) Left out if none spends it\n"
