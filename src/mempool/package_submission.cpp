@@ -73,6 +73,7 @@ public:
     PackageRun(const TxSubmission& door, Package package, const Arrival& arrival)
         : m_door(door), m_package(package), m_arrival(arrival)
     {
+        m_arrival.in_package = true;
     }
 
     Result<PackageSubmission> Run()
@@ -186,7 +187,7 @@ private:
 
     const TxSubmission& m_door;
     const Package m_package;
-    const Arrival& m_arrival;
+    Arrival m_arrival;
     PackageSubmission m_out;
     std::vector<TransactionRef> m_left;
 };

@@ -30,7 +30,7 @@ struct Arrival {
     int64_t now = 0;      //!< seconds since 1970
     int64_t time = 0;     //!< of its entry: now, or as a file says
     bool own = false;     //!< submitted by a user of this node
-    bool in_package = false;
+    bool in_package = false; //!< set by TxSubmission: it came with others
     Amount most_rate = 0; //!< refused above it, satoshi for 1,000 virtual bytes; 0: no limit
 };
 

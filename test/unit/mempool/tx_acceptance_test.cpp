@@ -79,13 +79,14 @@ public:
         const Lock lock(pool.mutex);
         return pool.Size();
     }
-    CoinsAtTip At() const { return {m_headers.back(), coins}; }
+    CoinsAtTip At() const { return {m_headers.back(), coins, is_current}; }
     Result<> With(const Use& use) const override
     {
         if (before_use) std::exchange(before_use, {})();
         return use(is_below ? Below() : At());
     }
     bool is_below = false;
+    bool is_current = false;
     mutable std::function<void()> before_use; //!< called once
     /** One block below the tip. */
     CoinsAtTip Below() const { return {m_headers[kTipHeight - 1], coins}; }
@@ -572,6 +573,33 @@ TEST_CASE("a wish of the user counts as fee", "[mempool]")
     const Lock lock(desk.pool.mutex);
     CHECK(desk.pool.Fees() == 0);
     CHECK(desk.pool.Find(cheap.Id())->ModifiedFee() == kFee);
+}
+
+TEST_CASE("fees are learnt from what came alone, at a current tip, without parents", "[mempool]")
+{
+    Desk desk;
+    const auto estimates = [&](const MutableTransaction& tx) {
+        const Lock lock(desk.pool.mutex);
+        return desk.pool.Find(tx.Id())->estimates;
+    };
+    const MutableTransaction early = desk.Good();
+    CHECK(desk.Accept(early).empty());
+    CHECK_FALSE(estimates(early));
+    desk.is_current = true;
+    const MutableTransaction alone = desk.Good();
+    CHECK(desk.Accept(alone).empty());
+    CHECK(estimates(alone));
+    const MutableTransaction child = Spending({{alone.Id(), 0}}, {kValue - 2 * kFee});
+    CHECK(desk.Accept(child).empty());
+    CHECK_FALSE(estimates(child));
+    // Each pays enough, so that they are taken one by one.
+    const MutableTransaction parent = desk.Good();
+    const MutableTransaction other = Spending({{parent.Id(), 0}}, {kValue - 2 * kFee});
+    const std::vector<TransactionRef> package = {parent.Freeze(), other.Freeze()};
+    const Arrival arrival{.now = Desk::kFirstTime, .time = Desk::kFirstTime};
+    CHECK_FALSE(Must(desk.door.SubmitPackage(package, arrival)).violation);
+    CHECK_FALSE(estimates(parent));
+    CHECK_FALSE(estimates(other));
 }
 
 } // namespace ibd::test
