@@ -1,12 +1,10 @@
 """The pool of transactions: into it, into blocks, and back."""
 
 from framework import FunctionalTest, wait_until
-from regtest_chain import COIN, Chain
+from regtest_chain import COIN, FINAL, REDEEM, REDEEMED, Chain
 from wire import Tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
-FINAL = 0xffffffff
 FEE = 10_000
 COINS = 8
 VALUE = COIN
@@ -15,7 +13,7 @@ VALUE = COIN
 def spend(*coins, value, outputs=1, fee=FEE, lock_time=0):
     """Spends P2SH coins of together `value`."""
     sequence = FINAL - 1 if lock_time else FINAL
-    return Tx([(txid, vout, b"\x01\x51", sequence) for txid, vout in coins],
+    return Tx([(txid, vout, REDEEM, sequence) for txid, vout in coins],
               [((value - fee) // outputs, REDEEMED)] * outputs, lock_time=lock_time)
 
 
@@ -24,12 +22,9 @@ class Pool(FunctionalTest):
         super().setUp()
         self.main = self.node().start()
         chain = Chain().grow(101)
-        coinbase = chain.blocks[0].txs[0]
-        split = Tx([(coinbase.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        chain.blocks.append(chain.candidate([split]))
+        self.coins = chain.split(COINS, VALUE)
         for block in chain.blocks:
             self.assertIsNone(self.main.rpc("submitblock", block.raw().hex()))
-        self.coins = [(split.txid(), i) for i in range(COINS)]
         self.main.rpc("setmocktime", chain.blocks[-1].time + 600)
 
     def send(self, tx, *args):

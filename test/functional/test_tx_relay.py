@@ -5,32 +5,18 @@ spenders."""
 import time
 
 from framework import FunctionalTest, free_port, wait_until
-from regtest_chain import COIN, Chain
-from wire import Tx
+from regtest_chain import COIN, Chain, child_of, redeem
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
-FINAL = 0xffffffff
 COINS = 10
 VALUE = COIN // 10
-
-
-def spend(txid, vout, value, fee, version=2):
-    return Tx([(txid, vout, b"\x01\x51", FINAL)], [(value - fee, REDEEMED)], version=version)
-
-
-def child_of(tx, fee, version=2):
-    return spend(tx.txid(), 0, tx.outputs[0][0], fee, version)
 
 
 class Row(FunctionalTest):
     def setUp(self):
         super().setUp()
         self.chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        self.chain.blocks.append(self.chain.candidate([split]))
-        self.coins = [(split.txid(), i) for i in range(COINS)]
+        self.coins = self.chain.split(COINS, VALUE)
 
     def start(self, *args):
         port = free_port()
@@ -66,11 +52,11 @@ class Row(FunctionalTest):
         near, middle, far = self.start(), self.start(), self.start()
         self.join(near, middle)
         self.join(far, middle)
-        parent = spend(*self.coin(), 1_000)
+        parent = redeem(*self.coin(), 1_000)
         child = child_of(parent, 1_000)
         for tx in (parent, child):
             self.send(near, tx)
-        free = spend(*self.coin(), 0, version=3)
+        free = redeem(*self.coin(), 0, version=3)
         paying = child_of(free, 2_000, version=3)
         answer = near.rpc("submitpackage", [free.raw().hex(), paying.raw().hex()])
         self.assertEqual(answer["package_msg"], "success")
@@ -91,7 +77,7 @@ class Row(FunctionalTest):
 
     def test_announced_again(self):
         near = self.start()
-        tx = spend(*self.coin(), 1_000)
+        tx = redeem(*self.coin(), 1_000)
         self.send(near, tx)
         late = self.start()
         self.join(late, near)
@@ -106,8 +92,8 @@ class Row(FunctionalTest):
         self.join(near, silent)
         self.assertFalse(near.rpc("getpeerinfo")[0]["relaytxes"])
         self.assertFalse(silent.rpc("getnetworkinfo")["localrelay"])
-        self.send(near, spend(*self.coin(), 1_000))
-        own = spend(*self.coin(), 1_000)
+        self.send(near, redeem(*self.coin(), 1_000))
+        own = redeem(*self.coin(), 1_000)
         self.send(silent, own)
         self.wait_for(near, own)
         self.assertEqual(silent.rpc("getrawmempool"), [own.txid()])

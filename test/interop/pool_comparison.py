@@ -4,11 +4,7 @@ import random
 
 from core_node import PairTest
 from regtest_chain import COIN, Chain
-from wire import Tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
-REDEEM = b"\x01\x51"  # its input script
-FINAL = 0xffffffff
 VALUE = COIN // 10  # of each of the first coins
 
 
@@ -22,14 +18,12 @@ class PoolPairTest(PairTest):
         super().setUp()
         self.random = random.Random(self.seed)
         self.chain = Chain().grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * self.coins_count)
-        self.chain.blocks.append(self.chain.candidate([split]))
+        coins = self.chain.split(self.coins_count, VALUE)
         for block in self.chain.blocks:
             self.pair.submit(block)
         for node in (self.pair.core, self.pair.ours):
             node.rpc("setmocktime", self.chain.first_time + 600 * 200)
-        self.coins = [(split.txid(), i, VALUE) for i in range(self.coins_count)]
+        self.coins = [(*coin, VALUE) for coin in coins]
 
 
 def corners(node):

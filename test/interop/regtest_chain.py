@@ -15,6 +15,9 @@ REGTEST_HALVING = 150
 COINBASE_MATURITY = 100
 COIN = 100_000_000
 OP_TRUE = b"\x51"
+REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
+REDEEM = b"\x01\x51"  # its input script
+FINAL = 0xffffffff
 WITNESS_COMMITMENT_HEADER = bytes.fromhex("6a24aa21a9ed")
 
 
@@ -32,6 +35,16 @@ def height_push(height):
 
 def spend(txid, vout, amount, script=OP_TRUE, script_sig=b""):
     return Tx([(txid, vout, script_sig, 0xffffffff)], [(amount, script)])
+
+
+def redeem(txid, vout, value, fee, version=2):
+    """Spends a coin of REDEEMED into another."""
+    return Tx([(txid, vout, REDEEM, FINAL)], [(value - fee, REDEEMED)], version=version)
+
+
+def child_of(tx, fee, version=2):
+    """Spends the first output of a transaction like those of redeem()."""
+    return redeem(tx.txid(), 0, tx.outputs[0][0], fee, version)
 
 
 def coinbase(height, reward, script=OP_TRUE, extra=b"\x00"):
@@ -128,6 +141,13 @@ class Chain:
         for _ in range(count):
             self.blocks.append(self.candidate())
         return self
+
+    def split(self, count, value):
+        """Adds a block that makes `count` coins of REDEEMED from the first coinbase: their names,
+        (txid, vout)."""
+        tx = Tx([(self.blocks[0].txs[0].txid(), 0, b"", FINAL)], [(value, REDEEMED)] * count)
+        self.add(self.candidate([tx]))
+        return [(tx.txid(), i) for i in range(count)]
 
     def add(self, block):
         self.blocks.append(block)

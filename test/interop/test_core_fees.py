@@ -5,10 +5,9 @@ import random
 import struct
 
 from core_node import PairTest
-from regtest_chain import COIN, Chain
+from regtest_chain import COIN, REDEEM, REDEEMED, Chain
 from wire import Tx
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
 REPLACEABLE = 0xfffffffd
 COINS = 400
 VALUE = COIN // 100
@@ -56,36 +55,52 @@ class Fees(PairTest):
         super().setUp()
         self.random = random.Random(SEED)
         self.chain = Chain().grow(101)
-        source = self.chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", REPLACEABLE)], [(VALUE, REDEEMED)] * COINS)
-        self.mine([split], all_blocks=True)
-        self.confirmed = [(split.txid(), i, VALUE) for i in range(COINS)]
+        self.confirmed = [(*coin, VALUE) for coin in self.chain.split(COINS, VALUE)]
+        self.submit(self.chain.blocks)
         self.waiting = []  # [transaction, rate]
 
-    def mine(self, txs, all_blocks=False):
-        self.chain.blocks.append(self.chain.candidate(txs))
+    def submit(self, blocks):
+        """Blocks up to the end of the chain, which is just now."""
         for node in (self.pair.core, self.pair.ours):
-            node.rpc("setmocktime", self.chain.blocks[-1].time + 1)
-        for block in self.chain.blocks if all_blocks else self.chain.blocks[-1:]:
+            node.rpc("setmocktime", blocks[-1].time + 1)
+        for block in blocks:
             self.pair.submit(block)
+
+    def mine(self, txs):
+        self.submit([self.chain.add(self.chain.candidate(txs))])
+
+    def make(self, coin, rate):
+        tx = Tx([(*coin[:2], REDEEM, REPLACEABLE)], [(0, REDEEMED)])
+        fee = rate * len(tx.raw()) // 1000 + 1
+        return Tx([(*coin[:2], REDEEM, REPLACEABLE)], [(coin[2] - fee, REDEEMED)])
 
     def pay(self, coin, rate):
         """Replaces the fee of an earlier transaction of the coin."""
-        tx = Tx([(*coin[:2], b"\x01\x51", REPLACEABLE)], [(0, REDEEMED)])
-        fee = rate * len(tx.raw()) // 1000 + 1
-        tx = Tx([(*coin[:2], b"\x01\x51", REPLACEABLE)], [(coin[2] - fee, REDEEMED)])
+        tx = self.make(coin, rate)
         self.ask("sendrawtransaction", tx.raw().hex(), 0)
         return tx
 
+    def pay_as_package(self, coin, rate):
+        """Parent and child, of which each pays enough; such transactions are not counted."""
+        parent = self.make(coin, rate)
+        child = self.make((parent.txid(), 0, parent.outputs[0][0]), rate)
+        answer = self.ask("submitpackage", [parent.raw().hex(), child.raw().hex()], 0)
+        self.assertEqual(answer["package_msg"], "success")
+        return parent, child
+
     def send(self):
         """Rates spread over three powers of ten; some spend what is unconfirmed, some are replaced
-        later."""
+        later; some come as packages."""
         pick = self.random
         for _ in range(pick.randrange(4, 9)):
             if not self.confirmed:
                 return
             rate = int(100 * 10 ** pick.uniform(0, 3))
             coin = self.confirmed.pop(pick.randrange(len(self.confirmed)))
+            if pick.random() < 0.1:
+                parent, child = self.pay_as_package(coin, rate)
+                self.waiting += [(parent, rate, coin), (child, rate, None)]
+                continue
             tx = self.pay(coin, rate)
             if pick.random() < 0.1:
                 tx, rate = self.pay(coin, rate * 2 + 1000), rate * 2 + 1000

@@ -3,7 +3,8 @@ other's mempool.dat: answers and pools are equal. A long run: IBD_POOL_PACKAGES=
 
 import os
 
-from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
+from pool_comparison import PoolPairTest, compare_pools
+from regtest_chain import FINAL, REDEEM, REDEEMED
 from wire import Tx
 
 PACKAGES = int(os.environ.get("IBD_POOL_PACKAGES", "120"))

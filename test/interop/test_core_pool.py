@@ -1,7 +1,8 @@
 """Our node and Core's bitcoind are sent the same transactions, and their pools say the same, with
 families of all shapes, through blocks and reorganisations."""
 
-from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
+from pool_comparison import PoolPairTest, compare_pools
+from regtest_chain import FINAL, REDEEM, REDEEMED
 from wire import Tx
 
 

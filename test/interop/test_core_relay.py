@@ -7,32 +7,18 @@ import time
 
 from core_node import CoreNode
 from framework import FunctionalTest, Node, free_port, wait_until
-from regtest_chain import COIN, Chain
-from wire import Tx
+from regtest_chain import COIN, Chain, child_of, redeem
 
-REDEEMED = bytes.fromhex("a914da1745e9b549bd0bfa1a569971c77eba30cd5a4b87")  # P2SH of OP_TRUE
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
-FINAL = 0xffffffff
 COINS = 20
 VALUE = COIN // 10
-
-
-def spend(txid, vout, value, fee, version=2):
-    return Tx([(txid, vout, b"\x01\x51", FINAL)], [(value - fee, REDEEMED)], version=version)
-
-
-def child_of(tx, fee, version=2):
-    return spend(tx.txid(), 0, tx.outputs[0][0], fee, version)
 
 
 class Relay(FunctionalTest):
     def setUp(self):
         super().setUp()
         chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
-        source = chain.blocks[0].txs[0]
-        split = Tx([(source.txid(), 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
-        chain.blocks.append(chain.candidate([split]))
-        self.coins = [(split.txid(), i) for i in range(COINS)]
+        self.coins = chain.split(COINS, VALUE)
         self.core, self.ours = (self.start(kind) for kind in (CoreNode, Node))
         for node in (self.core, self.ours):
             for block in chain.blocks:
@@ -77,7 +63,7 @@ class Relay(FunctionalTest):
     def test_single(self):
         self.join(self.ours, self.core)
         for sender, receiver in self.both_ways():
-            tx = spend(*self.coin(), 1_000)
+            tx = redeem(*self.coin(), 1_000)
             self.send(sender, tx)
             self.wait_for(receiver, tx)
             wait_until(lambda node=sender: not node.rpc("getmempoolinfo")["unbroadcastcount"],
@@ -93,7 +79,7 @@ class Relay(FunctionalTest):
         self.join(self.core, self.ours)
         for sender, receiver in self.both_ways():
             coin = self.coin()
-            first, second = spend(*coin, 1_000), spend(*coin, 5_000)
+            first, second = redeem(*coin, 1_000), redeem(*coin, 5_000)
             for tx in (first, second):
                 self.send(sender, tx)
                 self.wait_for(receiver, tx)
@@ -102,7 +88,7 @@ class Relay(FunctionalTest):
     def test_orphans(self):
         """The receiver lacks two ancestors, which were in the sender's pool before."""
         for sender, receiver in self.both_ways():
-            grandparent = spend(*self.coin(), 1_000)
+            grandparent = redeem(*self.coin(), 1_000)
             parent = child_of(grandparent, 1_000)
             child = child_of(parent, 1_000)
             for tx in (grandparent, parent):
@@ -117,7 +103,7 @@ class Relay(FunctionalTest):
     def test_parent_and_child_pay_together(self):
         self.join(self.core, self.ours)
         for sender, receiver in self.both_ways():
-            parent = spend(*self.coin(), 0, version=3)
+            parent = redeem(*self.coin(), 0, version=3)
             child = child_of(parent, 2_000, version=3)
             answer = sender.rpc("submitpackage", [parent.raw().hex(), child.raw().hex()])
             self.assertEqual(answer["package_msg"], "success")
@@ -129,7 +115,7 @@ class Relay(FunctionalTest):
         self.join(self.ours, self.core)
         for sender, receiver in self.both_ways():
             for _ in range(3):
-                txs = [spend(*self.coin(), 1_000) for _ in range(2)]
+                txs = [redeem(*self.coin(), 1_000) for _ in range(2)]
                 for tx in txs:
                     self.send(sender, tx)
                 self.wait_for(receiver, *txs)

@@ -4,7 +4,8 @@ clusters and feerate diagrams are equal. A long run: IBD_POOL_TXS=100000."""
 
 import os
 
-from pool_comparison import FINAL, REDEEM, REDEEMED, PoolPairTest, compare_pools
+from pool_comparison import PoolPairTest, compare_pools
+from regtest_chain import FINAL, REDEEM, REDEEMED
 from wire import Tx, parse_tx
 
 TXS = int(os.environ.get("IBD_POOL_TXS", "600"))
