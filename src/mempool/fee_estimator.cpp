@@ -89,10 +89,14 @@ struct FeeEstimator::Data {
         if (file_first == 0 || best - file_last > kOldestHistory) return 0;
         return file_last - file_first;
     }
-    double Rate(const FeeStats& stats, int32_t target, double success) const
+    FeeEstimate Estimate(const FeeStats& stats, int32_t target, double success) const
     {
         const double sufficient = &stats == &short_term ? kSufficientShort : kSufficient;
-        return stats.Estimate(target, sufficient, success, best).rate;
+        return stats.Estimate(target, sufficient, success, best);
+    }
+    double Rate(const FeeStats& stats, int32_t target, double success) const
+    {
+        return Estimate(stats, target, success).rate;
     }
 };
 
@@ -210,8 +214,7 @@ SmartFee FeeEstimator::Estimate(int32_t target, bool conservative) const
 FeeEstimate FeeEstimator::EstimateRaw(int32_t target, double success, FeeHorizon horizon) const
 {
     const Lock lock(m_mutex);
-    const double sufficient = horizon == FeeHorizon::kShort ? kSufficientShort : kSufficient;
-    return m_data->Of(horizon).Estimate(target, sufficient, success, m_data->best);
+    return m_data->Estimate(m_data->Of(horizon), target, success);
 }
 
 int32_t FeeEstimator::MostBlocks(FeeHorizon horizon) const

@@ -1,30 +1,20 @@
 // See fee_file.h.
 #include "mempool/fee_file.h"
 
+#include "util/bounded_file.h"
 #include "util/file_time.h"
 
 namespace ibd {
 
 namespace {
 
-constexpr uint64_t kMaxFeeFile = 16
-                                 << 20; //!< bytes; 1,000 buckets on all horizons take 2.3 million
+/** Bytes; 1,000 buckets on all horizons take 2.3 million. */
+constexpr uint64_t kMaxFeeFile = 16 << 20;
 constexpr int64_t kSecondsPerHour = 60 * 60;
-
-Result<Bytes> ReadFees(const Path& path, Env& env)
-{
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    if (size > kMaxFeeFile) return BadData("it has {} bytes, the most are {}", size, kMaxFeeFile);
-    Bytes data(size);
-    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, data));
-    data.resize(got);
-    return data;
-}
 
 Result<> Load(FeeEstimator& fees, const Path& path, Env& env)
 {
-    IBD_ASSIGN_OR_RETURN(const Bytes data, ReadFees(path, env));
+    IBD_ASSIGN_OR_RETURN(const Bytes data, ReadBoundedFile(env, path, kMaxFeeFile));
     return fees.Decode(data);
 }
 

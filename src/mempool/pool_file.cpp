@@ -4,6 +4,7 @@
 #include "mempool/upkeep.h"
 #include "primitives/tx_parser.h"
 #include "storage/xor_key.h"
+#include "util/bounded_file.h"
 
 #include <algorithm>
 
@@ -92,17 +93,6 @@ Result<size_t> ReadHead(Bytes& data)
     const size_t start = reader.Position();
     XorKey(bytes).Apply(MutableByteSpan(data).subspan(start), start);
     return start;
-}
-
-Result<Bytes> ReadAll(const Path& path, Env& env)
-{
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    if (size > kMaxPoolFile) return BadData("it has {} bytes, the most are {}", size, kMaxPoolFile);
-    Bytes data(size);
-    IBD_ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, data));
-    data.resize(got);
-    return data;
 }
 
 /** The outcome of an import. */
@@ -238,7 +228,7 @@ Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version,
 Result<> ImportPool(const Path& file, const PoolImport& import, const TxSubmission& door,
                     TxPool& pool, Env& env, Logger& log, const std::atomic<bool>& interrupt)
 {
-    IBD_ASSIGN_OR_RETURN(Bytes data, ReadAll(file, env));
+    IBD_ASSIGN_OR_RETURN(Bytes data, ReadBoundedFile(env, file, kMaxPoolFile));
     const DecodedPool decoded = DecodePool(std::move(data));
     const PoolRecord& record = decoded.record;
     log.Info("Loading {} mempool transactions from file...", record.txs.size());
