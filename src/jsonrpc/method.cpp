@@ -217,6 +217,16 @@ std::string WrongTypeText(const UniValue& value, UniValue::VType expected)
                        uvTypeName(expected));
 }
 
+void RequireMember(const UniValue& object, const std::string& name, UniValue::VType type,
+                   bool optional)
+{
+    const UniValue& value = object[name];
+    if (value.isNull() && !optional) ThrowRpc(RpcCode::kTypeError, "Missing {}", name);
+    if (value.isNull() || value.type() == type) return;
+    ThrowRpc(RpcCode::kTypeError, "JSON value of type {} for field {} is not of expected type {}",
+             uvTypeName(value.type()), name, uvTypeName(type));
+}
+
 const std::string& ParseString(const UniValue& value)
 {
     if (!value.isStr()) {

@@ -95,6 +95,9 @@ Uint256 ParseHash(const UniValue& value, std::string_view name);
 Bytes ParseHexArgument(const UniValue& value, std::string_view name);
 /** "JSON value of type null is not of expected type string". */
 std::string WrongTypeText(const UniValue& value, UniValue::VType expected);
+/** -3 if the object lacks the member, unless it is optional, or has one of another type. */
+void RequireMember(const UniValue& object, const std::string& name, UniValue::VType type,
+                   bool optional = false);
 /** -3 if it is not a string. */
 const std::string& ParseString(const UniValue& value);
 /** -3 if it is not a number; -1: "JSON integer out of range". */

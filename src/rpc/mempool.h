@@ -53,6 +53,9 @@ inline constexpr const char* kDefaultMaxFeeRate = "0.10";
 /** A fee rate in bitcoin for 1,000 virtual bytes, below 1. */
 Amount ParseFeeRate(const UniValue& value);
 
+/** The pool's transaction of that id, which may have another witness; null: none. */
+TransactionRef FindInPool(const TxPool& pool, const Txid& id);
+
 /** -25 if an unspendable output has more than `most`. */
 void RefuseBurning(const TxView& tx, Amount most);
 /** The transactions of a package; -8 if there are none or too many, -22 if one is malformed. */

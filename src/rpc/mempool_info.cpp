@@ -175,6 +175,13 @@ RpcMethod MempoolEntry(const PoolContext& context)
 
 } // namespace
 
+TransactionRef FindInPool(const TxPool& pool, const Txid& id)
+{
+    const Lock lock(pool.mutex);
+    const PoolTx* const found = pool.Find(id);
+    return found ? found->tx : nullptr;
+}
+
 void AddMempoolMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",

@@ -7,15 +7,6 @@ namespace ibd {
 
 namespace {
 
-void RequireMember(const UniValue& object, const char* name, UniValue::VType type)
-{
-    const UniValue& value = object[name];
-    if (value.isNull()) ThrowRpc(RpcCode::kTypeError, "Missing {}", name);
-    if (value.type() == type) return;
-    ThrowRpc(RpcCode::kTypeError, "JSON value of type {} for field {} is not of expected type {}",
-             uvTypeName(value.type()), name, uvTypeName(type));
-}
-
 OutPoint ParseOutput(const UniValue& json)
 {
     if (!json.isObject()) {
@@ -39,9 +30,8 @@ bool Option(const RpcCall& call, const char* name, bool otherwise)
 {
     const UniValue& value = call.Option(1, name);
     if (value.isNull()) return otherwise;
-    if (value.isBool()) return value.get_bool();
-    ThrowRpc(RpcCode::kTypeError, "JSON value of type {} for field {} is not of expected type {}",
-             uvTypeName(value.type()), name, uvTypeName(UniValue::VBOOL));
+    RequireMember(call.At(1), name, UniValue::VBOOL, true);
+    return value.get_bool();
 }
 
 UniValue FindSpenders(const PoolContext& context, const RpcCall& call)

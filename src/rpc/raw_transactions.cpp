@@ -67,16 +67,6 @@ UniValue Combine(const PoolContext& context, const RpcCall& call)
     return ToHex(merged.Serialize());
 }
 
-void RequireMember(const UniValue& object, const std::string& name, UniValue::VType type,
-                   bool optional)
-{
-    const UniValue& value = object[name];
-    if (value.isNull() && !optional) ThrowRpc(RpcCode::kTypeError, "Missing {}", name);
-    if (value.isNull() || value.type() == type) return;
-    ThrowRpc(RpcCode::kTypeError, "JSON value of type {} for field {} is not of expected type {}",
-             uvTypeName(value.type()), name, uvTypeName(type));
-}
-
 Bytes WitnessScriptHash(ByteSpan script) { return WitnessProgramScript(0, Sha256Of(script)); }
 
 /** Adds the scripts of a previous output to the ring. */
@@ -119,9 +109,9 @@ void AddPrevious(const UniValue& json, SpentByOutPoint& spent, KeyRing& keys)
         throw RpcError{RpcCode::kDeserialization,
                        "expected object with {\"txid'\",\"vout\",\"scriptPubKey\"}"};
     }
-    RequireMember(json, "scriptPubKey", UniValue::VSTR, false);
-    RequireMember(json, "txid", UniValue::VSTR, false);
-    RequireMember(json, "vout", UniValue::VNUM, false);
+    RequireMember(json, "scriptPubKey", UniValue::VSTR);
+    RequireMember(json, "txid", UniValue::VSTR);
+    RequireMember(json, "vout", UniValue::VNUM);
     OutPoint outpoint{ParseHash(json["txid"], "txid"), 0};
     const auto vout = ParseInt<int32_t>(json["vout"]);
     if (vout < 0) throw RpcError{RpcCode::kDeserialization, "vout cannot be negative"};

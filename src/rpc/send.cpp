@@ -29,14 +29,6 @@ void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
     }
 }
 
-/** The pool's transaction of that id, which may have another witness; null: none. */
-TransactionRef FindInPool(const TxPool& pool, const Txid& id)
-{
-    const Lock lock(pool.mutex);
-    const PoolTx* const found = pool.Find(id);
-    return found ? found->tx : nullptr;
-}
-
 /** Returns the transaction that is in the pool then. `most`: highest fee; 0: no limit. */
 TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {

@@ -86,12 +86,9 @@ void Announce(const PoolContext& context, Package package)
 {
     if (!context.announce) return;
     for (const TransactionRef& tx : package) {
-        TransactionRef taken;
-        {
-            const Lock lock(context.pool.mutex);
-            if (const PoolTx* const found = context.pool.Find(tx->Id())) taken = found->tx;
+        if (const TransactionRef taken = FindInPool(context.pool, tx->Id())) {
+            context.announce(taken);
         }
-        if (taken) context.announce(taken);
     }
 }
 

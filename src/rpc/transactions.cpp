@@ -1,7 +1,7 @@
 // Calls about single transactions; see blockchain.h.
 #include "jsonrpc/json.h"
-#include "mempool/tx_pool.h"
 #include "rpc/blockchain.h"
+#include "rpc/mempool.h"
 #include "rpc/tx_decode.h"
 #include "rpc/tx_json.h"
 #include "util/hex.h"
@@ -52,11 +52,7 @@ void AppendConfirmation(UniValue& out, const ChainReader& chain, const HeaderNod
 UniValue Unconfirmed(const ChainContext& context, const TxPool& pool, const Txid& txid,
                      int verbosity)
 {
-    const TransactionRef tx = [&]() -> TransactionRef {
-        const Lock lock(pool.mutex);
-        const PoolTx* const found = pool.Find(txid);
-        return found ? found->tx : nullptr;
-    }();
+    const TransactionRef tx = FindInPool(pool, txid);
     if (!tx) {
         throw RpcError{
             RpcCode::kInvalidAddressOrKey,
