@@ -409,20 +409,13 @@ void Node::LoadFeeEstimates()
 {
     if (m_options.network.peers.blocks_only) return;
     m_fees = std::make_unique<FeeEstimator>();
-    const Path file = m_dir.Net() / kFeeFile;
-    LoadFees(*m_fees, file, m_options.accept_old_fees, m_env, m_log);
+    LoadFees(*m_fees, m_dir.Net() / kFeeFile, m_options.accept_old_fees, m_env, m_log);
     m_pool.AddListener(*m_fees);
     m_pool_context.fees = m_fees.get();
-    m_scheduler.Every(kSaveFeesEvery, [=, this] { SaveFees(*m_fees, file, m_env, m_log); });
+    m_scheduler.Every(kSaveFeesEvery, [this] { SaveFeeEstimates(); });
 }
 
-/** At the end. */
-void Node::SaveFeeEstimates()
-{
-    if (!m_fees) return;
-    m_fees->ForgetWaiting();
-    SaveFees(*m_fees, m_dir.Net() / kFeeFile, m_env, m_log);
-}
+void Node::SaveFeeEstimates() { SaveFees(*m_fees, m_dir.Net() / kFeeFile, m_env, m_log); }
 
 Result<> Node::Sync()
 {
@@ -574,7 +567,10 @@ Result<> Node::ShutDown()
     m_chain_thread.reset();
     SavePool();
     m_scheduler.Stop();
-    SaveFeeEstimates();
+    if (m_fees) {
+        m_fees->ForgetWaiting();
+        SaveFeeEstimates();
+    }
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
         flushed = m_chain->Flush(FlushMode::kAlways);

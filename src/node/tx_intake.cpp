@@ -92,7 +92,7 @@ void TxIntake::CheckSingle(TxAnswer& answer)
 {
     const int64_t now = m_env.UnixTime();
     auto out = m_door.Submit(answer.offer.txs[0], {.arrival = {.now = now, .time = now}});
-    if (!out) return Fail(out.GetError());
+    if (!out) return m_fatal(out.GetError());
     TxVerdict& verdict = out->verdict;
     if (verdict.violation) {
         answer.txs[0] = TxAnswer::Verdict{.violation = std::move(verdict.violation)};
@@ -106,7 +106,7 @@ void TxIntake::CheckPackage(TxAnswer& answer)
     using Kind = PackageTx::Kind;
     const int64_t now = m_env.UnixTime();
     auto out = m_door.SubmitPackage(answer.offer.txs, {.now = now, .time = now});
-    if (!out) return Fail(out.GetError());
+    if (!out) return m_fatal(out.GetError());
     answer.violation = std::move(out->violation);
     for (size_t i = 0; i < answer.txs.size(); ++i) {
         const auto found = out->txs.find(answer.offer.txs[i]->WitnessId());
@@ -123,7 +123,5 @@ void TxIntake::CheckPackage(TxAnswer& answer)
         }
     }
 }
-
-void TxIntake::Fail(const Error& error) { m_fatal(error); }
 
 } // namespace ibd

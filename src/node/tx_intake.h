@@ -43,7 +43,6 @@ private:
     void CheckSingle(TxAnswer& answer);
     void CheckPackage(TxAnswer& answer);
     TxAnswer::Verdict Taken(std::vector<TransactionRef> replaced) const;
-    void Fail(const Error& error);
 
     const TxSubmission& m_door;
     TxPool& m_pool;

@@ -99,6 +99,13 @@ void OrphanPool::Remove(Orphans::iterator orphan, PeerId peer)
     m_orphans.erase(orphan);
 }
 
+/** Of the peer's announcements; those that are to be tried soon go last. */
+void OrphanPool::RemoveOldest(const Share& share, PeerId peer)
+{
+    const auto& list = share.waiting.empty() ? share.ready : share.waiting;
+    Remove(m_orphans.find(list.begin()->second), peer);
+}
+
 void OrphanPool::EraseAll(Orphans::iterator orphan)
 {
     const TransactionRef tx = orphan->second.tx;
@@ -187,9 +194,7 @@ void OrphanPool::Disconnected(PeerId peer)
 {
     size_t count = 0;
     for (auto share = m_shares.find(peer); share != m_shares.end(); share = m_shares.find(peer)) {
-        const auto& list =
-            share->second.waiting.empty() ? share->second.ready : share->second.waiting;
-        Remove(m_orphans.find(list.begin()->second), peer);
+        RemoveOldest(share->second, peer);
         ++count;
     }
     if (count == 0) return;
@@ -271,9 +276,7 @@ void OrphanPool::Trim()
         const size_t had = m_shares.at(peer).Count();
         size_t removed = 0;
         do {
-            const Share& share = m_shares.at(peer);
-            const auto& list = share.waiting.empty() ? share.ready : share.waiting;
-            Remove(m_orphans.find(list.begin()->second), peer);
+            RemoveOldest(m_shares.at(peer), peer);
             ++removed;
         } while (IsTooLarge() && Worst(allowed_latency) == peer);
         m_log.Debug(LogCategory::kTxPackages,

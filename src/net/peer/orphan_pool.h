@@ -91,6 +91,7 @@ private:
 
     void Announce(Orphans::iterator orphan, PeerId peer);
     void Remove(Orphans::iterator orphan, PeerId peer);
+    void RemoveOldest(const Share& share, PeerId peer);
     void EraseAll(Orphans::iterator orphan);
     bool IsTooLarge() const;
     void Trim();

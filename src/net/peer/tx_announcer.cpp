@@ -21,9 +21,7 @@ bool Pays(const PeerPool::Entry& entry, Amount rate)
 
 TxAnnouncer::TxAnnouncer(PeerSet& peers, BloomFilters& bloom, RecentBlock& recent)
     : m_peers(peers), m_bloom(bloom), m_recent(recent),
-      m_rounder(m_at.pool ? m_at.pool->IncrementalRate() : 0),
-      m_next_rebroadcast(m_at.env.MonotonicMicros() + kLeastRebroadcast +
-                         static_cast<int64_t>(m_peers.Random64() % kRebroadcastSpread))
+      m_rounder(m_at.pool ? m_at.pool->IncrementalRate() : 0), m_next_rebroadcast(NextRebroadcast())
 {
 }
 
@@ -84,8 +82,13 @@ void TxAnnouncer::StartRound()
     m_full_rate = Pool()->FullRate();
     if (m_at.env.MonotonicMicros() < m_next_rebroadcast) return;
     Rebroadcast();
-    m_next_rebroadcast = m_at.env.MonotonicMicros() + kLeastRebroadcast +
-                         static_cast<int64_t>(m_peers.Random64() % kRebroadcastSpread);
+    m_next_rebroadcast = NextRebroadcast();
+}
+
+int64_t TxAnnouncer::NextRebroadcast() const
+{
+    return m_at.env.MonotonicMicros() + kLeastRebroadcast +
+           static_cast<int64_t>(m_peers.Random64() % kRebroadcastSpread);
 }
 
 void TxAnnouncer::Rebroadcast()

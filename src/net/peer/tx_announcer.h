@@ -79,6 +79,7 @@ private:
     void AppendWaiting(Peer& peer, InvMessage& message);
     void MaintainFeeFilter(Peer& peer);
     void SendFeeFilter(Peer& peer, Amount rate);
+    int64_t NextRebroadcast() const;
     void Rebroadcast();
 
     PeerSet& m_peers;
