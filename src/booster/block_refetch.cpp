@@ -60,7 +60,7 @@ Result<> BlockRefetch::FetchWanted(const HeaderNode& terminal, BlockFetcher& pee
         }
     }
     if (missing.empty()) return {};
-    m_parts.log.Info("IBD Booster: waiting for {} blocks from peers, then it goes on",
+    m_parts.log.Info("IBD Booster: waiting for {} blocks from peers before it continues",
                      missing.size());
     return FetchAgain(missing, peers, first_stored);
 }

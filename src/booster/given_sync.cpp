@@ -1,6 +1,7 @@
 // See given_sync.h.
 #include "booster/given_sync.h"
 
+#include "booster/block_refetch.h"
 #include "swiftsync/full_validation.h"
 
 namespace ibd {
@@ -102,7 +103,11 @@ Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* p
 Result<VerdictKind> GivenSync::CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers)
 {
     IBD_ASSIGN_OR_RETURN(const VerdictKind checked, m_check.Run(terminal, peers, nullptr));
-    return checked == VerdictKind::kDone ? Fold(terminal, false, nullptr) : checked;
+    if (checked != VerdictKind::kDone) return checked;
+    // An earlier start may have checked blocks that the files have lost since.
+    if (peers) IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchMissing(terminal, *peers));
+    if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
+    return Fold(terminal, false, nullptr);
 }
 
 Result<VerdictKind> GivenSync::Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers)

@@ -77,7 +77,11 @@ Result<VerdictKind> OwnSync::RunTo(const HeaderNode& terminal, Start& start)
     } else if (m_plan.CountMissing(terminal) > 0) {
         // Block files have lost blocks since the hints were made.
         BlockFetcher* const peers = m_parts.StartFetcher();
-        if (peers) IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchMissing(terminal, *peers));
+        if (!peers) {
+            return BadData("the node's own hints end at height {}, up to which {}", terminal.height,
+                           m_plan.DescribeMissing(terminal));
+        }
+        IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchMissing(terminal, *peers));
         if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
     }
     IBD_ASSIGN_OR_RETURN(VerdictKind end, Check(terminal, start.made, besides.values, joins));

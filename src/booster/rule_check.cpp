@@ -76,7 +76,7 @@ Result<VerdictKind> RuleCheck::Run(const HeaderNode& terminal, BlockFetcher* pee
     IBD_RETURN_IF_ERROR(m_parts.env.CreateDirectories(m_parts.kept.Folder()));
     const FullMark mark = MarkOf(terminal);
     IBD_ASSIGN_OR_RETURN(const int32_t done, CheckedTo(terminal, mark));
-    if (done == terminal.height) return VerdictKind::kDone;
+    if (done == terminal.height) return DropPairs(); // a death may have left them
     m_parts.log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that are "
                      "joined from the blocks",
                      What(), done + 1, terminal.height);
@@ -122,6 +122,11 @@ Result<VerdictKind> RuleCheck::Conclude(const HeaderNode& terminal, const JoinVe
     }
     m_parts.log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height,
                      What(), WritesUndo() ? "; their undo data is written" : "");
+    return DropPairs();
+}
+
+Result<VerdictKind> RuleCheck::DropPairs() const
+{
     if (!WantsUndo() || !ChecksAlone()) {
         IBD_RETURN_IF_ERROR(m_parts.kept.Discard(KeptWork::kPairs));
     }

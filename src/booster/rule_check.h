@@ -39,6 +39,8 @@ private:
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockFetcher* peers, const MadeHints* own,
                              const FullMark& mark, int32_t first);
     Result<VerdictKind> Conclude(const HeaderNode& terminal, const JoinVerdict& verdict);
+    /** Pairs that undo data does not need. kDone. */
+    Result<VerdictKind> DropPairs() const;
 
     SessionParts& m_parts;
     JoinSteps& m_steps;

@@ -88,13 +88,22 @@ public:
         }
         return {};
     }
-    /** Some of the blocks are there already. */
+    /** Stores a third of the blocks up to the end of the hints; their headers are there. */
     Result<> StoreSome(sim::Rng& rng)
     {
-        for (size_t h = 1; h < m_world.blocks.size(); ++h) {
-            if (rng.Chance(1, 3)) IBD_RETURN_IF_ERROR(Chain().AcceptBlock(m_world.blocks[h]));
+        for (size_t h = 1; h <= m_world.HintsHeight(); ++h) {
+            if (!rng.Chance(1, 3)) continue;
+            IBD_ASSIGN_OR_RETURN(const BlockOutcome stored, Chain().AcceptBlock(m_world.blocks[h]));
+            REQUIRE_FALSE(stored.violation);
         }
         return Chain().Flush(FlushMode::kAlways);
+    }
+    /** Removes block files, undo files and their index, as before -reindex with files that lost
+     *  blocks; what the booster keeps stays. */
+    void LoseBlocks()
+    {
+        Close();
+        std::filesystem::remove_all(m_base / "regtest/blocks");
     }
     /** All blocks up to the end of the hints. */
     Result<> StoreAll()

@@ -135,8 +135,19 @@ TEST_CASE("stored and missing blocks in any mixture, and a death at any operatio
 {
     const TempDir dir{MemoryFolder()};
     SyncDespiteDeaths(
-        dir.Get(), 3'000, {}, [](BoosterSession& booster) { return GiveHints(booster); },
+        dir.Get(), {}, [](BoosterSession& booster) { return GiveHints(booster); },
         [](Machine&) {});
+}
+
+TEST_CASE("full validation with hints: a death at any operation, and blocks that are lost")
+{
+    const TempDir dir{MemoryFolder()};
+    for (const UndoWanted undo : {UndoWanted::kNo, UndoWanted::kYes}) {
+        CAPTURE(undo);
+        SyncDespiteDeaths(
+            dir / fmt::format("{}", int(undo)), {.undo = undo},
+            [](BoosterSession& booster) { return GiveHints(booster); }, [](Machine&) {}, true);
+    }
 }
 
 TEST_CASE("the gate for hints: which headers they wait for, and when they are refused")

@@ -90,50 +90,39 @@ TEST_CASE("own hints: stored and missing blocks in any mixture, and a death at a
 {
     const TempDir dir{MemoryFolder()};
     SyncDespiteDeaths(
-        dir.Get(), 4'000, Own(Mode::kAsked), [](BoosterSession&) { return Result<>(); },
+        dir.Get(), Own(Mode::kAsked), [](BoosterSession&) { return Result<>(); },
         [](Machine& machine) { CHECK(LeavesNothing(machine)); });
 }
 
-TEST_CASE("full validation from blocks alone: a death at any operation, stored or fetched")
+TEST_CASE("full validation from blocks alone: a death at any operation, and blocks that are lost")
 {
     const TempDir dir{MemoryFolder()};
     const uint64_t seed = TestRng()();
     CAPTURE(seed);
     sim::Rng rng(seed);
-    size_t deaths = 0;
+    const auto log = MakeNullLogger();
+    Deaths deaths(rng);
     for (int round = 0; round < 12; ++round) {
+        CAPTURE(round);
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
         OwnHintsOptions own = Own(Mode::kAsked);
         own.undo = round % 4 < 3 ? UndoWanted::kYes : UndoWanted::kNo;
-        for (int start = 0;; ++start) {
-            CAPTURE(round, start);
-            REQUIRE(start < 20);
-            FaultEnv env(rng());
-            env.CrashAt(start < 5 ? rng.Below(6'000) : UINT64_MAX);
-            const auto log = MakeNullLogger();
+        deaths.DieUntilDone(machine, [&](FaultEnv& env, int start) -> Result<> {
             BoosterOptions options = OneThread(machine);
             options.full_validation = true;
             BoosterSession booster(env, *log, TheWorld().params, {.booster = options, .own = own});
-            const auto run = [&]() -> Result<VerdictKind> {
-                IBD_RETURN_IF_ERROR(machine.Open(env));
-                for (size_t h = 1; round % 2 && h <= TheWorld().HintsHeight(); ++h) {
-                    IBD_RETURN_IF_ERROR(machine.Chain().AcceptBlock(TheWorld().blocks[h]));
-                }
-                Net net(machine.Chain(), sim::Rng(rng()), true);
-                SteppedFetcher fetcher(net);
-                booster.Attach(machine.Chain(), WithPeers(fetcher));
-                return booster.Run();
-            };
-            const auto outcome = run();
-            if (outcome) {
-                CHECK(*outcome == VerdictKind::kDone);
-                break;
-            }
-            ++deaths;
-            machine.Close();
-            env.LoseUnsynced();
-        }
-        machine.Close();
+            const bool loses = start > 0 && rng.Chance(1, 3);
+            if (loses) machine.LoseBlocks();
+            IBD_RETURN_IF_ERROR(machine.Open(env));
+            if (loses) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
+            if (round % 2 && !loses) IBD_RETURN_IF_ERROR(machine.StoreAll());
+            Net net(machine.Chain(), sim::Rng(rng()), true);
+            SteppedFetcher fetcher(net);
+            booster.Attach(machine.Chain(), WithPeers(fetcher));
+            IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Run());
+            CHECK(end == VerdictKind::kDone);
+            return {};
+        });
         FaultEnv env;
         Must(machine.Open(env));
         Must(machine.Attach());
@@ -143,7 +132,7 @@ TEST_CASE("full validation from blocks alone: a death at any operation, stored o
         CHECK(LeavesNothing(machine));
         machine.Close();
     }
-    CHECK(deaths > 0);
+    CHECK(deaths.Count() > 0);
 }
 
 TEST_CASE("own hints: each operation on their files fails once, and the next start makes good")
@@ -193,7 +182,7 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
     const uint64_t seed = TestRng()();
     CAPTURE(seed);
     sim::Rng rng(seed);
-    int deaths = 0;
+    Deaths deaths(rng);
     for (int round = 0; round < 10; ++round) {
         CAPTURE(round);
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
@@ -208,7 +197,7 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
             Must(booster.Run());
             machine.Close();
         }
-        deaths += DieUntilDone(machine, rng, 2'500, [&](FaultEnv& env, int) -> Result<> {
+        deaths.DieUntilDone(machine, [&](FaultEnv& env, int) -> Result<> {
             IBD_RETURN_IF_ERROR(machine.Open(env));
             IBD_RETURN_IF_ERROR(machine.Attach());
             return MakeUndo(machine, env, *log);
@@ -221,7 +210,7 @@ TEST_CASE("undo data: a death at any operation, and the next start goes on to wh
         CHECK(LeavesNothing(machine));
         machine.RequireCoins();
     }
-    CHECK(deaths > 0);
+    CHECK(deaths.Count() > 0);
 }
 
 // The steps that are planned at first are all that come, and the last one is reached.

@@ -239,42 +239,63 @@ inline SessionHooks WithPeers(BlockFetcher& fetcher)
     return {.start_fetcher = [&](ChainManager&) { return &fetcher; }};
 }
 
-/** Has a machine `run(env, start)` again and again, the first times with a death within
- *  `operations`, until one ends well. Returns how many did not. */
-template <typename Run>
-int DieUntilDone(Machine& machine, sim::Rng& rng, uint64_t operations, Run run)
-{
-    for (int start = 0;; ++start) {
-        CAPTURE(start);
-        REQUIRE(start < 20);
-        FaultEnv env(rng());
-        env.CrashAt(start < 5 ? rng.Below(operations) : UINT64_MAX);
-        const bool done = run(env, start).Ok();
-        machine.Close();
-        if (done) return start;
-        env.LoseUnsynced();
-    }
-}
+/** Deaths at any operation of a run: the first machine of a test runs undisturbed, which tells how
+ *  many operations there are. */
+class Deaths {
+public:
+    explicit Deaths(sim::Rng& rng) : m_rng(rng) {}
 
-/** `rounds` empty machines bring a sync by `booster` with peers to its end, some of them with
- *  blocks that are stored already, whatever deaths they meet. `prepare(booster)` comes first. */
+    /** Has a machine `run(env, start)` again and again, the first times with a death, until one ends
+     *  well. None may fail otherwise. */
+    template <typename Run> void DieUntilDone(Machine& machine, Run run)
+    {
+        const int most = m_operations > 0 ? 5 : 0;
+        for (int start = 0;; ++start) {
+            CAPTURE(start);
+            FaultEnv env(m_rng());
+            env.CrashAt(start < most ? m_rng.Below(m_operations) : UINT64_MAX);
+            const Result<> done = run(env, start);
+            machine.Close();
+            m_operations = std::max(m_operations, env.Operations());
+            if (done) return;
+            INFO(done.Message());
+            REQUIRE(env.Crashed());
+            ++m_count;
+            env.LoseUnsynced();
+        }
+    }
+    int Count() const { return m_count; }
+
+private:
+    sim::Rng& m_rng;
+    uint64_t m_operations = 0; //!< of the longest run
+    int m_count = 0;
+};
+
+/** Empty machines bring a sync by `own` with peers to its end, some of them with blocks that are
+ *  stored already, whatever deaths they meet, and if block files and index are lost in between, as
+ *  in a -reindex of files that lost blocks. `prepare(booster)` comes first. */
 template <typename Prepare, typename Look>
-void SyncDespiteDeaths(const Path& dir, uint64_t operations, const OwnHintsOptions& own,
-                       Prepare prepare, Look look)
+void SyncDespiteDeaths(const Path& dir, const OwnHintsOptions& own, Prepare prepare, Look look,
+                       bool full_validation = false)
 {
     const uint64_t seed = TestRng()();
     CAPTURE(seed);
     sim::Rng rng(seed);
     const auto log = MakeNullLogger();
-    int deaths = 0;
+    Deaths deaths(rng);
     for (int round = 0; round < 15; ++round) {
         CAPTURE(round);
         Machine machine(TheWorld(), dir / fmt::format("{}", round));
         const auto run = [&](FaultEnv& env, int start) -> Result<> {
-            BoosterSession booster(env, *log, TheWorld().params,
-                                   {.booster = OneThread(machine), .own = own});
-            IBD_RETURN_IF_ERROR(machine.Open(env, false));
-            if (start == 0 && round % 2) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
+            BoosterOptions options = OneThread(machine);
+            options.full_validation = full_validation;
+            BoosterSession booster(env, *log, TheWorld().params, {.booster = options, .own = own});
+            const bool loses = start > 0 && rng.Chance(1, 3);
+            if (loses) machine.LoseBlocks();
+            const bool stores = start == 0 ? round % 2 == 1 : loses;
+            IBD_RETURN_IF_ERROR(machine.Open(env, stores));
+            if (stores) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
             IBD_RETURN_IF_ERROR(prepare(booster));
             Net net(machine.Chain(), sim::Rng(rng()), true);
             SteppedFetcher fetcher(net);
@@ -283,11 +304,11 @@ void SyncDespiteDeaths(const Path& dir, uint64_t operations, const OwnHintsOptio
             CHECK(end == VerdictKind::kDone);
             return {};
         };
-        deaths += DieUntilDone(machine, rng, operations, run);
+        deaths.DieUntilDone(machine, run);
         machine.RequireRight();
         look(machine);
     }
-    CHECK(deaths > 0);
+    CHECK(deaths.Count() > 0);
 }
 
 } // namespace ibd::test
