@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the Markdown files: every relative link names a file and an anchor that exist, and doc/
 has no dated lines (dated runs belong to bench/log, decisions to doc/decisions). Every page that a
-source names exists, and every source that a page names. Exits 1 and lists each offence.
+source names exists, and every source that a page names. The comparison with Bitcoin Core has the
+same figures in README.md, bench/README.md and the plot. Exits 1 and lists each offence.
 """
 import re
 import subprocess
@@ -93,10 +94,41 @@ def missing_pages(path):
                 yield f"{path.relative_to(ROOT)}:{number}: {page}: no such page"
 
 
+def comparison():
+    """The README's table of seconds is bench/README.md's and the plot's, and each ratio follows
+    from it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    bench = (ROOT / "bench/README.md").read_text(encoding="utf-8")
+    plot = (ROOT / "doc/images/comparison.svg").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| [^|]+ \| \**(\d+\.\d)\** \| [^|]+ \| [^|]+ \|$", readme, re.M)
+    rows = re.findall(r"^\| [^|]+ \| (\d+\.\d) \| ?([\d.]*) ?\|$", bench, re.M)[:len(shown)]
+    if len(shown) != 4:
+        yield "README.md: no table of four runs"
+        return
+    if [seconds for seconds, _ in rows] != shown:
+        yield f"bench/README.md: the comparison is not that of README.md: {rows}, {shown}"
+    if re.findall(r">(\d+\.\d) s<", plot) != shown:
+        yield "doc/images/comparison.svg: the seconds are not those of README.md"
+    core = float(shown[0])
+    for seconds, ratio in rows[1:]:
+        digits = len(ratio.partition(".")[2])
+        if ratio != f"{core / float(seconds):.{digits}f}":
+            yield f"bench/README.md: {core} / {seconds} is not {ratio}"
+    default = re.search(r"^\| \*\*[^|]+\| \*\*(\d+\.\d)", readme, re.M)
+    usual = f"{core / float(default.group(1)):.0f}"
+    for path in tracked(".md"):
+        for number, line in text_lines(path):
+            for ratio in re.findall(r"\b([\d.]+) times as fast as (?:Bitcoin )?Core", line):
+                if ratio != usual:
+                    where = f"{path.relative_to(ROOT)}:{number}"
+                    yield f"{where}: {ratio} times; the table says {usual}"
+
+
 def main():
     paths = tracked(".md")
     bad = [line for path in paths for line in offences(path)]
     bad += [line for path in tracked(SOURCES) for line in missing_pages(path)]
+    bad += comparison()
     print("\n".join(bad))
     print(f"{len(paths)} documents, {len(bad)} offences")
     return 1 if bad else 0

@@ -245,8 +245,8 @@ class Deaths {
 public:
     explicit Deaths(sim::Rng& rng) : m_rng(rng) {}
 
-    /** Has a machine `run(env, start)` again and again, the first times with a death, until one ends
-     *  well. None may fail otherwise. */
+    /** Has a machine `run(env, start)` again and again, the first times with a death, until one
+     *  ends well. None may fail otherwise. */
     template <typename Run> void DieUntilDone(Machine& machine, Run run)
     {
         const int most = m_operations > 0 ? 5 : 0;
