@@ -3,7 +3,7 @@
 of rebuild, asks getboosterinfo ten times a second, and compares what it told at half of the time
 with what was then left.
 
-    bench/ibd/time_left.py --build build --work /somewhere [--outputs 14000000] [--threads 1]
+    bench/ibd/time_left.py --build build --work /somewhere [--outputs 39600000] [--threads 1]
         [--full-validation] [--only WORD]
 
 --only leaves out the kinds whose name lacks WORD. A run below 8 seconds is not judged, as the time
@@ -104,7 +104,7 @@ class Bench:
 
 
 def main():
-    parser = measure.arguments(__doc__, outputs=14_000_000, repeat=1)
+    parser = measure.arguments(__doc__, outputs=39_600_000, repeat=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--full-validation", action="store_true",
                         help="also with every script, which takes minutes")
