@@ -228,7 +228,9 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
 {
     BlockPlaces places(m_job.terminal, m_options.place);
     if (const uint32_t missing = places.Missing()) {
-        return SystemError("block at height {} is not in the block files", missing);
+        return SystemError("block at height {} is not in the block files: put a sound copy of "
+                           "them in their place and start again",
+                           missing);
     }
     return places;
 }

@@ -12,8 +12,9 @@ Result<> FileBlockSupply::Begin(const std::function<bool(int32_t height)>& folde
     m_plan.emplace(m_terminal, folded, m_order);
     if (m_plan->Missing().empty()) return {};
     const HeaderNode& lowest = *m_plan->Missing().front();
-    return BadData("block {} at height {} is not in the block files", lowest.hash.ToHex(),
-                   lowest.height);
+    return BadData("block {} at height {} is not in the block files: put a sound copy of them in "
+                   "their place, or start bitcoind with a network, which fetches it",
+                   lowest.hash.ToHex(), lowest.height);
 }
 
 std::unique_ptr<BlockSource> FileBlockSupply::MakeSource()

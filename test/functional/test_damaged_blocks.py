@@ -380,6 +380,29 @@ class LeftOut(Damaged):
                 self.assertTrue(node.rpc("verifychain", 1, 0), "all blocks are stored")
                 node.stop()
 
+    def test_a_file_is_cut_and_there_is_no_network(self):
+        """One line says what is missing and what to do, and that is enough."""
+        given = [f"-ibdboosterfile={self.made.container}", "-ibdboosterfullvalidation"]
+        for options, line in ((["-ibdbooster"], "Join: hints of"), (given, "Undo: checking")):
+            with self.subTest(options):
+                node = self.stored()
+                options = [*self.made.trust, NO_UNDO, *options]
+                node.launch("-reindex", *options)
+                wait_until(lambda line=line, node=node: line in node.log_text, line)
+                node.kill()
+                path = node.blocks_dir / "blk00000.dat"
+                whole = path.read_bytes()
+                path.write_bytes(whole[:60_000])
+                status, errors = node.run("-reindex", *options)
+                self.assertEqual(status, 1, errors)
+                self.assertIn(f"whose headers reach height 114: {path} holds no whole block from "
+                              "offset 55717 on. Restart with -reindex once the file is sound, or "
+                              "with a peer\n", errors)
+                path.write_bytes(whole)
+                node.start("-reindex", *options)
+                self.assert_synced(node, self.server, self.made)
+                node.stop()
+
     def test_a_file_is_cut_after_blocks_were_read(self):
         """An unfinished join or fold has read blocks that are gone now: they are fetched, but not
         read again."""
