@@ -139,7 +139,7 @@ Result<bool> WorkUpkeep::CleanUpGivenHints()
     return true;
 }
 
-// The same for hints of its own, which are kept beside the rest.
+// The same for hints of its own, which are kept in files of their own.
 Result<> WorkUpkeep::CleanUpOwnHints(bool may_run)
 {
     IBD_ASSIGN_OR_RETURN(const auto kept, m_parts.kept.OwnHints());

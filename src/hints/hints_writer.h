@@ -30,7 +30,7 @@ protected:
 
 Result<std::unique_ptr<HintsWriter>> MakeContainerWriter(Env& env, const Path& path,
                                                          std::array<uint8_t, 4> network_magic);
-/** Version 2. Keeps a file `path`.gaps beside it until Finish(), which takes about a byte of disk
+/** Version 2. Keeps a second file, `path`.gaps, until Finish(), which takes about a byte of disk
  *  space for each unspent output. */
 Result<std::unique_ptr<HintsWriter>> MakeContainer2Writer(Env& env, const Path& path,
                                                           std::array<uint8_t, 4> network_magic);

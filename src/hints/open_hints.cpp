@@ -62,8 +62,9 @@ Result<std::vector<HintsFormat>> CandidatesOf(Env& env, const Path& path)
 
 Error NeedsBlocks(const Path& path)
 {
-    return BadData("hints file {}, offset 0: swifthints can be read only beside its blocks; make a "
-                   "container of it with bitcoin-hints convert --from=swifthints --blocks=DIR",
+    return BadData("hints file {}, offset 0: swifthints can be read only with the blocks at hand; "
+                   "make a container of it with "
+                   "bitcoin-hints convert --from=swifthints --blocks=DIR",
                    path.string());
 }
 

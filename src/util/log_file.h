@@ -57,7 +57,7 @@ public:
     static constexpr size_t kMaxHeldBytes = 1'000'000;
 
     /** Holds lines back until Start(). `env` must outlive the logger. `mock_time`: seconds; while
-     *  not 0, shown beside the real time. */
+     *  not 0, shown after the real time. */
     explicit FileLogger(Env& env, const std::atomic<int64_t>* mock_time = nullptr);
     /** Opens a started logger. */
     static Result<std::unique_ptr<FileLogger>> Open(Env& env, const LogOptions& options);
