@@ -1,6 +1,7 @@
 // See cluster_index.h.
 #include "mempool/cluster_index.h"
 
+#include "mempool/pool_memory.h"
 #include "util/check.h"
 
 #include <bit>
@@ -58,6 +59,10 @@ void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
         CHECK(m_chunks.insert(&chunk).second);
     }
     m_not_optimal += cluster->optimal ? 0 : 1;
+    if (cluster->txs.size() > 1) {
+        ++m_shared;
+        m_shared_txs += cluster->txs.size();
+    }
     const PoolCluster* const key = cluster.get();
     CHECK(m_clusters.emplace(key, std::move(cluster)).second);
 }
@@ -66,7 +71,13 @@ void ClusterIndex::Remove(const PoolCluster& cluster)
 {
     for (const PoolChunk& chunk : cluster.chunks) CHECK(m_chunks.erase(&chunk) == 1);
     m_not_optimal -= cluster.optimal ? 0 : 1;
+    if (cluster.txs.size() > 1) {
+        --m_shared;
+        m_shared_txs -= cluster.txs.size();
+    }
     CHECK(m_clusters.erase(&cluster) == 1);
 }
+
+int64_t ClusterIndex::Memory() const { return PoolMemoryOfClusters(m_shared, m_shared_txs); }
 
 } // namespace ibd

@@ -50,6 +50,8 @@ public:
 
     const ChunkSet& Chunks() const { return m_chunks; }
     size_t Size() const { return m_clusters.size(); }
+    /** What clusters change in the memory of their transactions, bytes (pool_memory.h). */
+    int64_t Memory() const;
     /** Whether the budget sufficed for all clusters. */
     bool IsOptimal() const { return m_not_optimal == 0; }
 
@@ -57,6 +59,8 @@ private:
     std::unordered_map<const PoolCluster*, std::unique_ptr<PoolCluster>> m_clusters;
     ChunkSet m_chunks;
     size_t m_not_optimal = 0;
+    size_t m_shared = 0;     //!< clusters of several transactions
+    size_t m_shared_txs = 0; //!< their transactions
 };
 
 } // namespace ibd

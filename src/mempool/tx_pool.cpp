@@ -23,16 +23,6 @@ PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
     return found;
 }
 
-/** Counts the bytes twice, for the transaction and its views, and the nodes of maps and sets. */
-size_t MemoryOf(const PoolTx& tx)
-{
-    constexpr size_t kMapNode = 96;
-    const TxView& view = tx.tx->View();
-    return sizeof(PoolTx) + sizeof(Transaction) + 6 * kMapNode + view.raw.size() +
-           view.inputs.size() * (sizeof(InputView) + 2 * kMapNode) +
-           view.outputs.size() * sizeof(OutputView);
-}
-
 } // namespace
 
 const char* NameOf(RemovalReason reason)
@@ -108,9 +98,10 @@ void TxPool::Insert(std::unique_ptr<PoolTx> tx)
     CHECK(m_by_time.insert(&added).second);
     m_vsize += added.vsize;
     m_fees += added.fee;
-    m_memory += MemoryOf(added);
+    m_tx_memory += static_cast<int64_t>(PoolMemoryOf(added.tx->View()));
     ++m_updates;
     CHECK(m_txs.emplace(added.Id(), std::move(tx)).second);
+    m_peak = std::max(m_peak, m_txs.size());
     for (PoolEvents* listener : m_listeners) listener->TxAdded(added, added.sequence);
 }
 
@@ -125,7 +116,7 @@ void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
     m_by_time.erase(&tx);
     m_vsize -= tx.vsize;
     m_fees -= tx.fee;
-    m_memory -= MemoryOf(tx);
+    m_tx_memory -= static_cast<int64_t>(PoolMemoryOf(tx.tx->View()));
     ++m_updates;
     const Txid id = tx.Id();
     m_txs.erase(id);

@@ -8,6 +8,7 @@
 
 #include "mempool/cluster_index.h"
 #include "mempool/pool_events.h"
+#include "mempool/pool_memory.h"
 #include "mempool/rolling_fee.h"
 #include "primitives/block.h"
 #include "util/mutex.h"
@@ -60,7 +61,7 @@ public:
     /** The least rate that can come in now, satoshi for 1,000 virtual bytes; 0: -minrelaytxfee. */
     Amount MinFeeRate(int64_t now) IBD_REQUIRES(mutex)
     {
-        return m_rolling_fee.Rate(now, m_memory, m_limits.max_bytes);
+        return m_rolling_fee.Rate(now, MemoryUsage(), m_limits.max_bytes);
     }
 
     /** After the removals by the block. */
@@ -86,8 +87,11 @@ public:
     size_t Size() const IBD_REQUIRES(mutex) { return m_txs.size(); }
     int64_t VirtualBytes() const IBD_REQUIRES(mutex) { return m_vsize; }
     Amount Fees() const IBD_REQUIRES(mutex) { return m_fees; }
-    /** Upper estimate of memory, bytes. */
-    size_t MemoryUsage() const IBD_REQUIRES(mutex) { return m_memory; }
+    /** Bytes as Core counts them (pool_memory.h). */
+    size_t MemoryUsage() const IBD_REQUIRES(mutex)
+    {
+        return static_cast<size_t>(m_tx_memory + m_clusters.Memory()) + PoolMemoryOfSlots(m_peak);
+    }
     /** Number of additions, and of removals for other reasons than a block, from 1. */
     uint64_t Sequence() const IBD_REQUIRES(mutex) { return m_sequence; }
     /** Number of changes of any kind, from 0. */
@@ -114,7 +118,8 @@ private:
     RollingFee m_rolling_fee IBD_GUARDED_BY(mutex);
     int64_t m_vsize IBD_GUARDED_BY(mutex) = 0;
     Amount m_fees IBD_GUARDED_BY(mutex) = 0;
-    size_t m_memory IBD_GUARDED_BY(mutex) = 0;
+    int64_t m_tx_memory IBD_GUARDED_BY(mutex) = 0; //!< of transactions alone
+    size_t m_peak IBD_GUARDED_BY(mutex) = 0;         //!< most transactions so far
     uint64_t m_sequence IBD_GUARDED_BY(mutex) = 1;
     uint64_t m_updates IBD_GUARDED_BY(mutex) = 0;
     uint64_t m_visits IBD_GUARDED_BY(mutex) = 0; //!< walks by PoolChanges

@@ -6,6 +6,7 @@
 #include "support/testdata.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <random>
 
@@ -186,6 +187,21 @@ void CompareClusters(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool
     }
 }
 
+void CompareMemory(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
+{
+    int64_t bytes = 0;
+    for (const PoolTx& tx : slow.txs) bytes += static_cast<int64_t>(PoolMemoryOf(tx.tx->View()));
+    for (const SlowPool::Cluster& cluster : slow.Clusters()) {
+        const size_t count = cluster.size();
+        if (count > 1) bytes += PoolMemoryOfClusters(1, count);
+    }
+    const auto slots = static_cast<int64_t>(pool.MemoryUsage()) - bytes;
+    REQUIRE(slots >= static_cast<int64_t>(PoolMemoryOfSlots(slow.txs.size())));
+    const auto slot = static_cast<int64_t>(PoolMemoryOfSlots(1));
+    REQUIRE(slots % slot == 0);
+    if (slots > 0) REQUIRE(std::has_single_bit(static_cast<uint64_t>(slots / slot)));
+}
+
 void Compare(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
 {
     REQUIRE(pool.Size() == slow.txs.size());
@@ -197,7 +213,7 @@ void Compare(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
     }
     REQUIRE(pool.VirtualBytes() == vsize);
     REQUIRE(pool.Fees() == fees);
-    REQUIRE((pool.MemoryUsage() == 0) == slow.txs.empty());
+    CompareMemory(pool, slow);
     CompareLinks(pool, slow);
     CompareClusters(pool, slow);
     std::set<Txid> before;

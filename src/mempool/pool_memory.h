@@ -1,0 +1,23 @@
+// Memory of the pool as Bitcoin Core v31 counts it, so that both keep the same transactions under
+// one -maxmempool. The figures are sizes of Core's structures, found by getmempoolinfo.usage of
+// pools of one kind of transaction (test/interop/test_core_full_pool.py). This pool takes half as
+// much again for small transactions (doc/mempool.md). Pure; any thread.
+#pragma once
+
+#include "primitives/tx_view.h"
+
+#include <cstddef>
+
+namespace ibd {
+
+/** Bytes of a transaction that shares no cluster. */
+size_t PoolMemoryOf(const TxView& tx);
+
+/** What clusters of several transactions change in the sum of these. `clusters`: their number,
+ *  `txs`: that of their transactions. */
+int64_t PoolMemoryOfClusters(size_t clusters, size_t txs);
+
+/** Slots that are kept for transactions of the pool, of which there were at most `peak`. */
+size_t PoolMemoryOfSlots(size_t peak);
+
+} // namespace ibd
