@@ -64,6 +64,12 @@ int64_t OutputSize(const OutputView& output)
 
 } // namespace
 
+bool SignalsReplacement(const TxView& tx)
+{
+    return std::any_of(tx.inputs.begin(), tx.inputs.end(),
+                       [](const InputView& input) { return input.sequence <= kMostReplaceable; });
+}
+
 Amount FeeAt(Amount rate, int64_t size)
 {
     constexpr auto kDivisor = static_cast<Amount>(kBytesPerK);

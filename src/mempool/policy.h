@@ -2,6 +2,7 @@
 // Rules and reject reasons are Core's. Pure; any thread.
 #pragma once
 
+#include "consensus/limits.h"
 #include "consensus/rule_result.h"
 #include "primitives/tx_view.h"
 
@@ -13,6 +14,8 @@ inline constexpr uint32_t kTrucVersion = 3; //!< BIP431: topologically restricte
 inline constexpr int64_t kMaxStandardWeight = 400'000;
 inline constexpr int64_t kMaxStandardSigOpsCost = 16'000; //!< a fifth of a block's
 inline constexpr uint32_t kMinStrippedSize = 65;          //!< CVE-2017-12842
+/** BIP125: an input with this sequence or a lower one says that the transaction may be replaced. */
+inline constexpr uint32_t kMostReplaceable = kSequenceFinal - 2;
 
 struct PolicyOptions {
     bool require_standard = true; //!< false with -acceptnonstdtxn
@@ -25,6 +28,9 @@ struct PolicyOptions {
     bool permit_bare_multisig = true; //!< -permitbaremultisig
     uint32_t bytes_per_sigop = 20;    //!< -bytespersigop
 };
+
+/** Whether it says by BIP125 that it may be replaced. Replacement does not ask for it. */
+bool SignalsReplacement(const TxView& tx);
 
 /** Fee of `size` bytes at `rate` satoshi for 1,000, rounded up. */
 Amount FeeAt(Amount rate, int64_t size);

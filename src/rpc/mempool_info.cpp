@@ -1,5 +1,6 @@
 // Calls that query the pool of unconfirmed transactions; see mempool.h.
 #include "jsonrpc/json.h"
+#include "mempool/policy.h"
 #include "rpc/amount_json.h"
 #include "rpc/mempool.h"
 
@@ -29,6 +30,7 @@ UniValue MempoolInfo(const PoolContext& context)
     out.pushKV("minrelaytxfee", AmountJson(policy.min_relay_fee));
     out.pushKV("incrementalrelayfee", AmountJson(policy.incremental_fee));
     out.pushKV("unbroadcastcount", Num(static_cast<int64_t>(own)));
+    out.pushKV("fullrbf", Bool(true));
     out.pushKV("permitbaremultisig", Bool(policy.permit_bare_multisig));
     out.pushKV("maxdatacarriersize", Num(policy.max_datacarrier));
     out.pushKV("limitclustercount", Num(pool.Limits().cluster_count));
@@ -69,9 +71,17 @@ UniValue SortedIdsJson(const PoolTxSet& txs)
     return ids;
 }
 
+/** Whether it or an ancestor signals by BIP125. */
+bool AnySignals(const PoolTx& tx, const PoolTxSet& ancestors)
+{
+    const auto signals = [](const PoolTx* one) { return SignalsReplacement(one->tx->View()); };
+    return signals(&tx) || std::any_of(ancestors.begin(), ancestors.end(), signals);
+}
+
 UniValue EntryJson(const PoolTx& tx)
 {
-    const Sums up(tx, TxPool::Ancestors(tx));
+    const PoolTxSet ancestors = TxPool::Ancestors(tx);
+    const Sums up(tx, ancestors);
     const Sums down(tx, TxPool::Descendants(tx));
     const PoolChunk& chunk = tx.cluster->chunks[tx.chunk];
     UniValue fees(UniValue::VOBJ);
@@ -94,6 +104,7 @@ UniValue EntryJson(const PoolTx& tx)
     out.pushKV("fees", fees);
     out.pushKV("depends", SortedIdsJson(tx.parents));
     out.pushKV("spentby", IdsJson(tx.children));
+    out.pushKV("bip125-replaceable", Bool(AnySignals(tx, ancestors)));
     out.pushKV("unbroadcast", Bool(tx.own));
     return out;
 }
@@ -165,6 +176,8 @@ RpcMethod MempoolEntry(const PoolContext& context)
             "  \"wtxid\": \"hex\", \"chunkweight\": n,\n"
             "  \"fees\": { \"base\", \"modified\", \"ancestor\", \"descendant\", \"chunk\" },\n"
             "  \"depends\": [ \"txid\" ], \"spentby\": [ \"txid\" ],\n"
+            "  \"bip125-replaceable\": bool    (boolean) It or an ancestor signals by BIP125; any "
+            "may be replaced\n"
             "  \"unbroadcast\": bool    (boolean) Submitted by a user and not announced yet\n}",
             "\"mytxid\"",
             [&context](const RpcCall& call) {
@@ -191,7 +204,7 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                "{\n  \"loaded\": bool,        (boolean) Whether mempool.dat was read\n"
                "  \"size\": n, \"bytes\": n, \"usage\": n, \"total_fee\": n, \"maxmempool\": n,\n"
                "  \"mempoolminfee\": n, \"minrelaytxfee\": n, \"incrementalrelayfee\": n,\n"
-               "  \"unbroadcastcount\": n, \"permitbaremultisig\": bool, "
+               "  \"unbroadcastcount\": n, \"fullrbf\": true, \"permitbaremultisig\": bool, "
                "\"maxdatacarriersize\": n,\n"
                "  \"limitclustercount\": n, \"limitclustersize\": n, \"optimal\": bool\n}",
                "",

@@ -3,6 +3,7 @@
 
 #include "consensus/limits.h"
 #include "keys/sign.h"
+#include "mempool/policy.h"
 #include "mempool/pool_view.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace ibd {
 
 namespace {
 
-constexpr uint32_t kMostReplaceable = kSequenceFinal - 2; //!< BIP125
 constexpr uint32_t kMinVersion = 1;
 constexpr uint32_t kMaxVersion = 3;
 constexpr int kMoneyDecimals = 8;

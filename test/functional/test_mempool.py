@@ -55,6 +55,8 @@ class Pool(FunctionalTest):
         self.assertEqual(rpc("getmempooldescendants", ids[0]), ids[1:])
         entry = rpc("getmempoolentry", ids[0])
         self.assertEqual((entry["depends"], entry["spentby"]), ([], ids[1:]))
+        self.assertFalse(entry["bip125-replaceable"])
+        self.assertTrue(info["fullrbf"])
         self.assertEqual(rpc("getrawmempool", True)[ids[0]], entry)
         self.assert_rpc_error(-5, "Transaction not in mempool", rpc, "getmempoolentry", "11" * 32)
         self.assertEqual(rpc("getrawtransaction", ids[1]), child.raw().hex())

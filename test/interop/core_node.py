@@ -7,6 +7,10 @@ from framework import FunctionalTest, Node, RpcError, coins
 from interop_env import built_program
 
 
+# Members of answers that Core 31 has, as ours, and the pinned 31.99 only on request.
+MEMBERS_OF_31 = ("-deprecatedrpc=bip125", "-deprecatedrpc=fullrbf")
+
+
 class CoreNode(Node):
     """Core's bitcoind, of build_core.sh; without connections by default, as our Node."""
 
@@ -16,7 +20,7 @@ class CoreNode(Node):
 
     def command(self, *args):
         command = super().command(*args)
-        return [str(self.programs / "bitcoind"), *command[1:]]
+        return [str(self.programs / "bitcoind"), *command[1:], *MEMBERS_OF_31]
 
 
 class Difference(AssertionError):

@@ -70,7 +70,7 @@ def compare_pools(test, core, ours):
     test.assertEqual(prioritised[1], prioritised[0])
     infos = [node.rpc("getmempoolinfo") for node in (core, ours)]
     for name in ("size", "bytes", "total_fee", "loaded", "maxmempool", "mempoolminfee",
-                 "minrelaytxfee", "incrementalrelayfee", "permitbaremultisig",
+                 "minrelaytxfee", "incrementalrelayfee", "fullrbf", "permitbaremultisig",
                  "maxdatacarriersize", "limitclustercount", "limitclustersize", "optimal"):
         test.assertEqual(infos[1][name], infos[0][name], name)
     return len(pools[0])

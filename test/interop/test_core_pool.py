@@ -6,6 +6,9 @@ from regtest_chain import FINAL, REDEEM, REDEEMED
 from wire import Tx
 
 
+SEQUENCES = (FINAL, FINAL, FINAL, FINAL - 1, FINAL - 2)  # the last signals by BIP125
+
+
 class Pool(PoolPairTest):
     coins_count = 60
     seed = 11
@@ -23,7 +26,8 @@ class Pool(PoolPairTest):
         count = pick.choice((1, 1, 2, 3))
         fee = pick.choice((200, 1_000, 1_000, 5_000, 20_000))
         value = (sum(coin[2] for coin in spent) - fee) // count
-        tx = Tx([(*coin[:2], REDEEM, FINAL) for coin in spent], [(value, REDEEMED)] * count)
+        tx = Tx([(*coin[:2], REDEEM, pick.choice(SEQUENCES)) for coin in spent],
+                [(value, REDEEMED)] * count)
         self.free += [(tx.txid(), i, value) for i in range(count)]
         return tx
 

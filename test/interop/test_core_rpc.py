@@ -11,6 +11,7 @@ import subprocess
 import address_cases
 import descriptor_cases
 import interop_env
+from core_node import MEMBERS_OF_31
 from framework import FunctionalTest, Node, program
 
 GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
@@ -23,7 +24,7 @@ class CoreNode(Node):
     def command(self, *args):
         folder = interop_env.built_program("build_core.sh", "IBD_CORE")
         ours = super().command(*args)
-        return [str(folder / "bitcoind"), *ours[1:], "-listen=0", "-connect=0"]
+        return [str(folder / "bitcoind"), *ours[1:], "-listen=0", "-connect=0", *MEMBERS_OF_31]
 
     def login(self):
         return base64.b64encode(b"u:p").decode()
