@@ -6,40 +6,26 @@ import re
 import time
 
 from core_node import CoreNode
-from framework import FunctionalTest, Node, free_port, wait_until
+from framework import Node, wait_until
+from joined_nodes import JoinedNodes
 from regtest_chain import COIN, Chain, child_of, redeem
 
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 COINS = 20
 VALUE = COIN // 10
+LOGGED = ("-debug=net", "-debug=cmpctblock", "-debug=mempoolrej", "-debug=txpackages")
 
 
-class Relay(FunctionalTest):
+class Relay(JoinedNodes):
     def setUp(self):
         super().setUp()
         chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
         self.coins = chain.split(COINS, VALUE)
-        self.core, self.ours = (self.start(kind) for kind in (CoreNode, Node))
-        for node in (self.core, self.ours):
-            for block in chain.blocks:
-                self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
-
-    def start(self, kind):
-        node = kind(self.dir / kind.__name__, "regtest",
-                    ["-debug=net", "-debug=cmpctblock", "-debug=mempoolrej", "-debug=txpackages",
-                     "-dnsseed=0", "-whitelist=noban@127.0.0.1"])  # noban: without delay
-        self.nodes.append(node)
-        node.p2p_port = free_port()
-        return node.start("-listen=1", f"-bind=127.0.0.1:{node.p2p_port}", "-noconnect")
+        self.core, self.ours = (self.start(kind, *LOGGED) for kind in (CoreNode, Node))
+        self.submit_all(chain)
 
     def both_ways(self):
         return ((self.ours, self.core), (self.core, self.ours))
-
-    def join(self, caller, called):
-        caller.rpc("addnode", f"127.0.0.1:{called.p2p_port}", "onetry")
-        for node in (caller, called):  # the fee filter ends what follows a handshake
-            wait_until(lambda node=node: any("feefilter" in peer["bytesrecv_per_msg"]
-                                             for peer in node.rpc("getpeerinfo")), "a peer")
 
     def part(self):
         self.ours.rpc("disconnectnode", "", self.ours.rpc("getpeerinfo")[0]["id"])
