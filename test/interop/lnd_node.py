@@ -4,6 +4,7 @@ polls RPC, as where there is no ZMQ.
     with LndNode(node) as lnd:
         lnd.create_wallet()
         lnd.get("/v1/getinfo")
+        lnd.open_channel(other_lnd, 1_000_000)
 """
 
 import base64
@@ -20,7 +21,10 @@ from interop_env import built_program
 START_SECONDS = 60
 SYNC_SECONDS = 120
 STOP_SECONDS = 30
+PAYMENT_SECONDS = 60
 POLL = "200ms"
+SWEEP_WINDOW = "1s"  # outputs of closed channels are spent that soon after they can be
+REMOTE_DELAY = 10  # blocks that the other side waits for its coins after it closed by force
 PASSWORD = base64.b64encode(b"interop test").decode()
 
 
@@ -29,8 +33,10 @@ class LndError(Exception):
 
 
 class LndNode:
-    def __init__(self, node):
+    def __init__(self, node, node_port=None):
+        """Calls of the node's RPC go to node_port, where one is given."""
         self.node, self.process = node, None
+        self.node_port = node_port or node.port
 
     def __enter__(self):
         self.program = built_program("build_lnd.sh", "IBD_LND")
@@ -44,12 +50,15 @@ class LndNode:
         return self
 
     def start(self):
-        rpc_port, self.rest_port = free_ports(2)
+        rpc_port, self.rest_port, self.p2p_port = free_ports(3)
         command = [str(self.program), f"--lnddir={self.dir}", "--bitcoin.regtest",
-                   "--bitcoin.node=bitcoind", f"--bitcoind.rpchost=127.0.0.1:{self.node.port}",
+                   "--bitcoin.node=bitcoind", f"--bitcoind.rpchost=127.0.0.1:{self.node_port}",
                    f"--bitcoind.rpccookie={self.node.net_dir / '.cookie'}",
                    "--bitcoind.rpcpolling", f"--bitcoind.blockpollinginterval={POLL}",
-                   f"--bitcoind.txpollinginterval={POLL}", "--nolisten",
+                   f"--bitcoind.txpollinginterval={POLL}", "--nobootstrap",
+                   f"--listen=127.0.0.1:{self.p2p_port}",
+                   f"--sweeper.batchwindowduration={SWEEP_WINDOW}",
+                   f"--bitcoin.defaultremotedelay={REMOTE_DELAY}",
                    f"--rpclisten=127.0.0.1:{rpc_port}", "--no-rest-tls", "--no-macaroons",
                    f"--restlisten=127.0.0.1:{self.rest_port}"]
         self._log = open(self.dir / "output", "ab")
@@ -82,12 +91,16 @@ class LndNode:
     def post(self, path, **members):
         return self._request("POST", path, json.dumps(members))
 
-    def _request(self, method, path, body=None):
+    def first_update(self, path):
+        """The first of the messages that a DELETE answers over time."""
+        return self._request("DELETE", path, read=lambda answer: answer.readline())
+
+    def _request(self, method, path, body=None, read=lambda answer: answer.read()):
         connection = http.client.HTTPConnection("127.0.0.1", self.rest_port, timeout=60)
         with contextlib.closing(connection):
             connection.request(method, path, body)
             answer = connection.getresponse()
-            text = answer.read()
+            text = read(answer)
         if answer.status != http.client.OK:
             raise LndError(f"{method} {path}: {answer.status} {text.decode(errors='replace')}")
         return json.loads(text)
@@ -119,6 +132,57 @@ class LndNode:
             confirmed = int(self.get("/v1/balance/blockchain")["confirmed_balance"])
             return (confirmed,) if accepts(confirmed) else None
         return self._wait(balance, SYNC_SECONDS, "lnd's balance")[0]
+
+    @property
+    def key(self):
+        return self.get("/v1/getinfo")["identity_pubkey"]
+
+    def connect(self, other):
+        """Becomes a peer of another lnd."""
+        key = other.key
+        self.post("/v1/peers", addr={"pubkey": key, "host": f"127.0.0.1:{other.p2p_port}"})
+        for lnd, wanted in ((self, key), (other, self.key)):
+            lnd._wait(lambda lnd=lnd, wanted=wanted: any(
+                peer["pub_key"] == wanted for peer in lnd.get("/v1/peers")["peers"]),
+                START_SECONDS, "lnd's peer")
+
+    def open_channel(self, other, satoshis):
+        """The transaction that funds it, (txid, output); it is in the pool of our node."""
+        point = self.post("/v1/channels", node_pubkey_string=other.key,
+                          local_funding_amount=str(satoshis), sat_per_vbyte="2")
+        txid = base64.b64decode(point["funding_txid_bytes"])[::-1].hex()
+        return txid, point.get("output_index", 0)
+
+    def channels(self):
+        return self.get("/v1/channels")["channels"]
+
+    def pending(self):
+        """Channels that open or close, by what they wait for."""
+        lists = self.get("/v1/channels/pending")
+        del lists["total_limbo_balance"]
+        return {name: channels for name, channels in lists.items() if channels}
+
+    def wait_for_channel(self):
+        """The one channel, once it can be used and no payment is on its way."""
+        return self._wait(lambda: [each for each in self.channels()
+                                   if each["active"] and not each["pending_htlcs"]],
+                          SYNC_SECONDS, "lnd's channel")[0]
+
+    def close_channel(self, point, force=False):
+        """The closing transaction's txid."""
+        txid, output = point
+        update = self.first_update(f"/v1/channels/{txid}/{output}?force={str(force).lower()}")
+        closing = update["result"]["close_pending"]["txid"]
+        return base64.b64decode(closing)[::-1].hex()
+
+    def invoice(self, satoshis):
+        return self.post("/v1/invoices", value=str(satoshis))["payment_request"]
+
+    def pay(self, invoice):
+        """Until it succeeds: lnd finds no route for some moments after a channel is active."""
+        self._wait(lambda: not self.post("/v1/channels/transactions",
+                                         payment_request=invoice)["payment_error"],
+                   PAYMENT_SECONDS, "a payment")
 
     def stop(self):
         end_process(self.process, STOP_SECONDS)
