@@ -1,6 +1,6 @@
 // ModelPool: a pool of transactions for tests of peers, with few and simple rules, and no scripts.
 // A transaction's lock time is its fee in satoshi; its virtual size is its size. Outputs of ids
-// that ModelCoin() makes are coins of the chain.
+// that ModelCoin() makes are coins of the chain. What version and witness must be, see ModelPool.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -17,6 +17,13 @@ inline OutPoint ModelCoin(uint32_t n)
     id.data()[0] = 0xcc;
     for (int i = 0; i < 4; ++i) id.data()[1 + i] = static_cast<uint8_t>(n >> (8 * i));
     return {id, 0};
+}
+
+inline bool IsModelCoin(const OutPoint& outpoint)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < 4; ++i) n |= uint32_t{outpoint.txid.data()[1 + i]} << (8 * i);
+    return outpoint == ModelCoin(n);
 }
 
 /** Spends these outputs, and makes two. `witness`: an arbitrary item; empty: none. */
@@ -37,7 +44,9 @@ inline TransactionRef MakeModelTx(const std::vector<OutPoint>& spent, Amount fee
 class ModelPool : public PeerPool {
 public:
     static constexpr Amount kMinRate = 1'000;
-    static constexpr uint32_t kBadVersion = 99; //!< breaks a rule
+    static constexpr uint32_t kBadVersion = 99;   //!< breaks a rule
+    static constexpr uint32_t kNeedsWitness = 98; //!< breaks a rule without a witness
+    static constexpr uint8_t kBadWitness = 0xbb;  //!< a witness of this byte breaks a rule
 
     /** Verdicts are held back. */
     bool held = false;
@@ -148,13 +157,32 @@ private:
         }
         for (const InputView& input : tx->inputs) {
             const OutPoint spent = input.Prevout();
-            const bool known = spent.txid.data()[0] == 0xcc || m_txs.contains(spent.txid) ||
-                               (parent && spent.txid == parent->Id());
-            if (!known) {
+            if (!IsThere(spent, parent)) {
                 return Violation(Kind::kMissingInputs, "bad-txns-inputs-missingorspent");
             }
             if (m_spent.contains(spent)) {
                 return Violation(Kind::kMempoolPolicy, "txn-mempool-conflict");
+            }
+        }
+        return CheckWitness(tx);
+    }
+    bool IsThere(const OutPoint& spent, const Transaction* parent) const
+    {
+        if (IsModelCoin(spent)) return true;
+        if (parent && spent.txid == parent->Id()) return spent.vout < (*parent)->outputs.size();
+        const auto found = m_txs.find(spent.txid);
+        return found != m_txs.end() && spent.vout < found->second.tx->View().outputs.size();
+    }
+    static RuleResult CheckWitness(const Transaction& tx)
+    {
+        if (tx->version == kNeedsWitness && !tx->has_witness) {
+            return Violation(Kind::kWitnessStripped, "mempool-script-verify-flag-failed");
+        }
+        if (!tx->has_witness) return {};
+        const MutableTransaction plain = MutableTransaction::FromView(tx.View());
+        for (const MutableInput& input : plain.inputs) {
+            if (input.witness == std::vector<Bytes>{{kBadWitness}}) {
+                return Violation(Kind::kWitnessMutated, "bad-witness-nonstandard");
             }
         }
         return {};

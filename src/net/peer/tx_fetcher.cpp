@@ -88,9 +88,12 @@ bool TxFetcher::AnnouncedOrphan(const Peer& peer, const TxKey& key)
     const TransactionRef orphan = key.is_wtxid ? m_orphans.Find(key.hash) : nullptr;
     if (!orphan) return false;
     std::vector<Txid> parents = ParentsOf(*orphan);
+    // A parent may be an orphan as well: it is not requested, and may take long.
+    const bool waits = std::any_of(parents.begin(), parents.end(),
+                                   [this](const Txid& id) { return m_orphans.Has(id); });
     RemoveKnown(parents);
     // Without missing parents it will be tried again soon.
-    if (!parents.empty() && AskForParents(peer, parents, key.hash)) {
+    if ((waits || !parents.empty()) && AskForParents(peer, parents, key.hash)) {
         m_orphans.Add(orphan, peer.Id());
     }
     return true;
@@ -240,7 +243,9 @@ bool TxFetcher::HasRefusedParents(const std::vector<Txid>& parents) const
     return false;
 }
 
-/** All peers that have announced it are asked for the parents, and keep it. */
+/** All peers that have announced it are asked for the parents, and keep it. What has been announced
+ *  by wtxid stays wanted if only the txid is the same: otherwise a peer with a wrong witness could
+ *  keep a transaction without a witness from us. */
 void TxFetcher::KeepOrphan(PeerId peer, const TransactionRef& tx, Refusal& out)
 {
     std::vector<Txid> parents = ParentsOf(*tx);
@@ -255,14 +260,15 @@ void TxFetcher::KeepOrphan(PeerId peer, const TransactionRef& tx, Refusal& out)
     RemoveKnown(parents);
     out.keep_extra = !m_orphans.Has(tx->WitnessId());
     std::vector<PeerId> candidates{peer};
-    m_requests.AddCandidates(tx->Id(), candidates);
-    if ((*tx)->has_witness) m_requests.AddCandidates(tx->WitnessId(), candidates);
+    m_requests.AddCandidates({tx->WitnessId(), true}, candidates);
+    if ((*tx)->has_witness) m_requests.AddCandidates({tx->Id(), false}, candidates);
     for (const PeerId id : candidates) {
         const Peer* const candidate = m_peers.Find(id);
         if (!candidate || !AskForParents(*candidate, parents, tx->WitnessId())) continue;
         m_orphans.Add(tx, id);
     }
-    Forget(*tx);
+    m_requests.ForgetTxid(tx->Id());
+    m_requests.Forget(tx->WitnessId());
     out.missing_parents = std::move(parents);
 }
 

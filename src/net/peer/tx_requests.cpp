@@ -15,7 +15,10 @@ TxRequests::Announcement* TxRequests::FindIn(Announcements& all, PeerId peer)
 void TxRequests::Announced(PeerId peer, const TxKey& key, bool preferred, int64_t not_before)
 {
     PeerState& of_peer = m_peers[peer];
-    if (!of_peer.hashes.insert(key.hash).second) return;
+    if (!of_peer.hashes.insert(key.hash).second) {
+        if (key.is_wtxid) FindIn(m_all.at(key.hash), peer)->is_wtxid = true;
+        return;
+    }
     m_all[key.hash].push_back({.peer = peer,
                                .is_wtxid = key.is_wtxid,
                                .preferred = preferred,
@@ -142,6 +145,21 @@ void TxRequests::Forget(const Uint256& hash)
     m_all.erase(found);
 }
 
+void TxRequests::ForgetTxid(const Txid& id)
+{
+    const auto found = m_all.find(id);
+    if (found == m_all.end()) return;
+    for (Announcement& one : found->second) {
+        if (!one.is_wtxid) Erase(id, one);
+    }
+    std::erase_if(found->second, [](const Announcement& one) { return !one.is_wtxid; });
+    if (found->second.empty()) {
+        m_all.erase(found);
+    } else {
+        Settle(Uint256(id));
+    }
+}
+
 void TxRequests::Disconnected(PeerId peer)
 {
     const auto found = m_peers.find(peer);
@@ -172,12 +190,13 @@ size_t TxRequests::InFlight(PeerId peer) const
     return found == m_peers.end() ? 0 : found->second.in_flight;
 }
 
-void TxRequests::AddCandidates(const Uint256& hash, std::vector<PeerId>& peers) const
+void TxRequests::AddCandidates(const TxKey& key, std::vector<PeerId>& peers) const
 {
-    const auto found = m_all.find(hash);
+    const auto found = m_all.find(key.hash);
     if (found == m_all.end()) return;
     for (const Announcement& one : found->second) {
-        if (one.state != State::kDone) peers.push_back(one.peer);
+        if (one.state == State::kDone || (one.is_wtxid && !key.is_wtxid)) continue;
+        peers.push_back(one.peer);
     }
 }
 

@@ -24,7 +24,8 @@ public:
     /** `key`: random. */
     explicit TxRequests(SipKey key) : m_key(key) {}
 
-    /** Does nothing if the peer has announced the hash before. `not_before`: microseconds. */
+    /** If the peer has announced the hash before, only the kind changes: to wtxid. `not_before`:
+     *  microseconds. */
     void Announced(PeerId peer, const TxKey& key, bool preferred, int64_t not_before);
 
     struct Expired {
@@ -40,6 +41,8 @@ public:
     void Answered(PeerId peer, const Uint256& hash);
     /** It is no longer wanted. */
     void Forget(const Uint256& hash);
+    /** No transaction of this txid is wanted, but for one that has it as its wtxid as well. */
+    void ForgetTxid(const Txid& id);
     void Disconnected(PeerId peer);
 
     /** Announcements of a peer. */
@@ -47,8 +50,8 @@ public:
     /** Requests to a peer. */
     size_t InFlight(PeerId peer) const;
     size_t Size() const { return m_size; }
-    /** Adds the peers that may still send it. */
-    void AddCandidates(const Uint256& hash, std::vector<PeerId>& peers) const;
+    /** Adds the peers that may still send it. By txid: those that have announced a txid. */
+    void AddCandidates(const TxKey& key, std::vector<PeerId>& peers) const;
 
 private:
     enum class State {

@@ -112,6 +112,43 @@ TransactionRef ChildOf(const TransactionRef& parent, Amount fee = 1'000, Bytes w
 
 } // namespace
 
+TEST_CASE("an orphan with another witness does not end the request for the right one", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId friendly = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId stranger = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef parent = Simple(1);
+    const TransactionRef child = ChildOf(parent);
+    const TransactionRef spoilt = ChildOf(parent, 1'000, Bytes{sim::ModelPool::kBadWitness});
+    REQUIRE(spoilt->Id() == child->Id());
+    scene.SayInv(friendly, child);
+    scene.SayTx(stranger, spoilt);
+    // Only who has sent it has it.
+    CHECK(scene.AnnouncersOf(spoilt) == std::vector{stranger});
+    scene.node.MoveTime(3);
+    CHECK(scene.Asked(friendly) == Items(kInvWtx, child->WitnessId()));
+    scene.SayTx(friendly, child);
+    scene.SayTx(friendly, parent);
+    CHECK(scene.pool.HasTx(child));
+}
+
+TEST_CASE("an orphan of an orphan outlives the peer that sent both", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId friendly = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId stranger = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    const TransactionRef first = Simple(1);
+    const TransactionRef second = ChildOf(first);
+    const TransactionRef third = ChildOf(second);
+    scene.SayTx(stranger, second);
+    scene.SayTx(stranger, third);
+    for (const TransactionRef& tx : {second, third}) scene.SayInv(friendly, tx);
+    scene.node.manager.Disconnected(stranger);
+    CHECK(scene.AnnouncersOf(third) == std::vector{friendly});
+    scene.SayTx(friendly, first);
+    CHECK(scene.pool.HasTx(third));
+}
+
 TEST_CASE("an announced transaction is requested, checked and announced", "[peer_txs]")
 {
     Scene scene;

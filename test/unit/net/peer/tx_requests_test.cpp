@@ -109,6 +109,32 @@ TEST_CASE("a transaction is requested from one peer at a time, preferred ones fi
     CHECK(requests.CountOf(2) == 0);
 }
 
+TEST_CASE("a hash that is forgotten as a txid stays wanted as a wtxid", "[relay]")
+{
+    TxRequests requests({1, 2});
+    requests.Announced(1, Key(7, false), true, 0);
+    requests.Announced(2, Key(7, true), true, 0);
+    requests.Announced(3, Key(7, false), true, 0);
+    requests.Announced(3, Key(7, true), true, 0);
+    requests.Announced(4, Key(7, true), true, 0);
+    requests.Announced(4, Key(7, false), true, 0);
+    std::vector<PeerId> peers;
+    requests.AddCandidates(Key(7, false), peers);
+    CHECK(peers == std::vector<PeerId>{1});
+    requests.ForgetTxid(Key(7).hash);
+    CHECK(requests.CountOf(1) == 0);
+    CHECK(requests.Size() == 3);
+    peers.clear();
+    requests.AddCandidates(Key(7, true), peers);
+    CHECK(peers == std::vector<PeerId>{2, 3, 4});
+    size_t asked = 0;
+    for (const PeerId peer : peers) asked += Requestable(requests, peer, 1).size();
+    CHECK(asked == 1);
+    requests.Announced(1, Key(8, false), true, 0);
+    requests.ForgetTxid(Key(8).hash);
+    CHECK(requests.Size() == 3);
+}
+
 TEST_CASE("no peer can choose to be asked first", "[relay]")
 {
     std::map<PeerId, int> first;
