@@ -89,6 +89,7 @@ void Host::Arrive(PeerId peer, OutgoingMessage message)
     const auto found = m_ends.find(peer);
     if (found == m_ends.end()) return; // the connection is gone
     found->second.traffic.last_receive = m_network.Now() / kSecond;
+    if (hear && hear(peer, message)) return;
     const size_t size = message.payload.size() + kMessageHeader;
     m_peers.Received(peer, {std::string(message.type), std::move(message.payload), size, ""});
     WorkSoon();
@@ -140,8 +141,8 @@ bool Network::Step()
     return true;
 }
 
-void Network::Connect(Host& from, Host& to, ConnectionKind kind, const std::string& address,
-                      const LinkQuality& quality)
+Network::Link Network::Connect(Host& from, Host& to, ConnectionKind kind,
+                               const std::string& address, const LinkQuality& quality)
 {
     const PeerId there = m_next_id++;
     const PeerId here = m_next_id++;
@@ -158,6 +159,7 @@ void Network::Connect(Host& from, Host& to, ConnectionKind kind, const std::stri
     to.m_peers.Connected(peer);
     from.WorkSoon();
     to.WorkSoon();
+    return {there, here};
 }
 
 void Network::Tick(Host& host, int64_t micros)

@@ -64,6 +64,8 @@ public:
 
     /** May change what is sent; false: it is not sent. Set before it is connected. */
     std::function<bool(OutgoingMessage&)> tamper;
+    /** Gets what arrives before the PeerManager; true: that does not get it. */
+    std::function<bool(PeerId, const OutgoingMessage&)> hear;
     std::set<std::string> discouraged; //!< addresses
 
     void Send(PeerId peer, OutgoingMessage message) override;
@@ -110,8 +112,13 @@ public:
     /** Things that have happened. */
     uint64_t Steps() const { return m_steps; }
 
-    /** `from` makes a connection of this kind to `address`, where `to` is. */
-    void Connect(Host& from, Host& to, ConnectionKind kind, const std::string& address,
+    struct Link {
+        PeerId from = -1; //!< what `from` calls its peer
+        PeerId to = -1;   //!< likewise
+    };
+    /** `from` makes a connection of this kind to `address`, where `to` is; for `to` it comes from
+     *  there as well. */
+    Link Connect(Host& from, Host& to, ConnectionKind kind, const std::string& address,
                  const LinkQuality& quality);
     /** A host looks after its peers so often, without a message. */
     void Tick(Host& host, int64_t micros);

@@ -44,7 +44,9 @@ public:
 
     /** Of a user of this node, which is in the pool. */
     void Announce(const Transaction& tx) { m_tx_announcer.Announce(tx); }
-    std::vector<OrphanPool::Orphan> Orphans() const { return m_txs.Orphans().All(); }
+    std::vector<OrphanPool::Orphan> Orphans() const { return m_txs.Fetcher().Orphans().All(); }
+    /** For tests: what it keeps of transactions that it does not have. */
+    const TxFetcher& TxsToCome() const { return m_txs.Fetcher(); }
     /** For tests: see TxAnnouncer::SkipTime(). */
     void SkipTime(int64_t time) { m_tx_announcer.SkipTime(time); }
 

@@ -57,6 +57,7 @@ public:
     /** The next orphan to be tried in the turn of the peer; null: none. */
     TransactionRef NextOrphan(const Peer& peer) { return m_orphans.TakeReady(peer.Id()); }
     const OrphanPool& Orphans() const { return m_orphans; }
+    const TxRequests& Requests() const { return m_requests; }
 
     // The chain.
 

@@ -40,7 +40,7 @@ public:
 
     /** The peer announces a transaction by inv. False: it was disconnected for that. */
     bool TakeInv(Peer& peer, const InventoryItem& item);
-    const OrphanPool& Orphans() const { return m_fetcher.Orphans(); }
+    const TxFetcher& Fetcher() const { return m_fetcher; }
     /** For compact blocks. */
     std::span<const TransactionRef> Extra() const { return m_extra.All(); }
 
