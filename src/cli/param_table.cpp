@@ -66,7 +66,6 @@ constexpr Call kOtherCalls[] = {
                     "psbt_version)"},
     {"rescanblockchain", "start_height stop_height"},
     {"restorewallet", "~wallet_name ~backup_file load_on_startup"},
-    {"scanblocks", "- scanobjects start_height stop_height - options(filter_false_positives)"},
     {"send", "outputs conf_target - fee_rate options(add_inputs,include_unsafe,minconf,maxconf,"
              "add_to_wallet,change_position,fee_rate,include_watching,inputs,locktime,"
              "lock_unspents,psbt,subtract_fee_from_outputs,conf_target,replaceable,solving_data,"

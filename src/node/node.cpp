@@ -44,6 +44,12 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_caches(m_options.signature_cache_bytes, RandomSalt(env)),
       m_scripts(m_options.script_threads - 1, m_options.booster.signature_lanes),
       m_commands({m_options.block_notify, m_options.alert_notify}, log),
+      m_indexes({.env = env,
+                 .log = log,
+                 .consensus = params.consensus,
+                 .folder = dir.Indexes(),
+                 .options = m_options.indexes,
+                 .failed = [this](const Error& error) { StopFor(error); }}),
       m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
       m_peer_hints(env, log, m_library, PeerHintsSettings()),
       m_booster(env, log, params, BoosterSettings()),
@@ -73,7 +79,11 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .waiters = m_waiters,
                       .warnings = m_warnings,
                       .interrupt = m_interrupt,
-                      .drain_events = [this] { m_events.Drain(); },
+                      .drain_events =
+                          [this] {
+                              m_events.Drain();
+                              m_indexes.WaitForTip();
+                          },
                       .net_dir = dir.Net(),
                       .coins_db_cache_bytes = m_options.cache.coins_db,
                       .coins_cache_bytes = m_options.cache.coins,
@@ -110,6 +120,8 @@ void Node::AddEventConsumers()
     // Waiters look at the current tip, so a queued event stands for all later ones.
     m_events.AddConsumer(m_waiter_feed,
                          {.kinds = tips, .when_full = WhenFull::kDrop, .capacity = 1});
+    // So do the indexes.
+    m_events.AddConsumer(m_indexes, {.kinds = tips, .when_full = WhenFull::kDrop, .capacity = 1});
     m_events.AddConsumer(m_commands, {.kinds = tips}, "notify");
     // There are few kinds of warnings, so that this queue cannot fill while tips are missed.
     m_events.AddConsumer(m_commands, {.kinds = EventKinds::Of<WarningRaised>()}, "notify");
@@ -437,6 +449,8 @@ Result<> Node::Sync()
         m_log.Info("Stopping after block import");
         RequestStop();
     }
+    // Not before: blocks of a chainstate that is rebuilt would seem to be taken back.
+    if (!m_interrupt) m_indexes.Start();
     LogChain(*m_chain, m_log);
     m_log.Info("init message: Done loading");
     return {};
@@ -536,6 +550,15 @@ Result<> Node::WaitForStop()
     return {};
 }
 
+/** With -reindex they begin anew, as the blocks may lie elsewhere. */
+Result<> Node::OpenIndexes()
+{
+    m_chain_for_indexes = std::make_unique<ChainForIndexes>(*m_chain);
+    IBD_RETURN_IF_ERROR(m_indexes.Open(*m_chain_for_indexes, m_chain_start.Reindexes()));
+    m_chain_context.indexes = &m_indexes;
+    return {};
+}
+
 void Node::StartUndo()
 {
     if (m_interrupt) return;
@@ -577,6 +600,7 @@ Result<> Node::ShutDown()
         if (m_booster.Undo().Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
+    m_indexes.Stop(); // after the last write of the coins, which they may not be ahead of
     m_scheduler_lines.reset();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
@@ -597,7 +621,7 @@ Result<> Node::Start()
     if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());
     m_peer_hints.Attach(m_network->Peers()->Hints(), m_network->Peers()->Blocks());
-    IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options.cache, m_log));
+    IBD_RETURN_IF_ERROR(LogCaches(m_args, m_options, m_log));
     Result<> loaded = m_chain_start.Load();
     if (!loaded && m_chain_start.AsksForReindex() && m_options.reindex_if_damaged &&
         !m_chain_start.Reindexes() && !m_chain_context.chain) {
@@ -614,6 +638,7 @@ Result<> Node::Start()
                       removed.Message());
     }
     if (loaded && m_interrupt) m_log.Info("Shutdown requested. Exiting.");
+    if (loaded && !m_interrupt) return OpenIndexes();
     return loaded;
 }
 

@@ -5,7 +5,9 @@
 
 #include "booster/peer_hints.h"
 #include "events/scheduler.h"
+#include "index/indexes.h"
 #include "jsonrpc/server.h"
+#include "node/chain_for_indexes.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
 #include "node/node_network.h"
@@ -80,6 +82,7 @@ private:
     void ForwardJobs(std::chrono::seconds time);
     void LoadFeeEstimates();
     void SaveFeeEstimates();
+    Result<> OpenIndexes();
     void StartUndo();
     /** Transactions, or blocks, that are connected, and all. */
     struct DownloadCount {
@@ -124,6 +127,8 @@ private:
     std::optional<ThreadLines> m_scheduler_lines; //!< named as Core's thread of events and jobs
     Events m_events;
     ChainEvents m_chain_events{m_events, m_warnings};
+    Indexes m_indexes;
+    std::unique_ptr<ChainForIndexes> m_chain_for_indexes; //!< made before they are opened
     HintsLibrary m_library;
     PeerHints m_peer_hints;
     BoosterSession m_booster;

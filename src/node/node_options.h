@@ -4,6 +4,7 @@
 #include "booster/hints_choice.h"
 #include "booster/own_hints.h"
 #include "consensus/params.h"
+#include "index/index_options.h"
 #include "mempool/policy.h"
 #include "mempool/tx_pool.h"
 #include "mining/block_assembler.h"
@@ -59,6 +60,7 @@ struct NodeOptions {
     std::string block_notify;
     std::string startup_notify;
     std::vector<std::string> shutdown_notify;
+    IndexOptions indexes;
     bool reindex_if_damaged = false; //!< -test: rebuild without asking the user
 };
 

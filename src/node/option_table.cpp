@@ -10,7 +10,6 @@ namespace {
 constexpr unsigned kPlain = OptionSpec::kPlain;
 constexpr unsigned kHidden = OptionSpec::kHidden;
 constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
-constexpr unsigned kRefused = OptionSpec::kRefused;
 
 constexpr int64_t kMaxPrevoutThreads = 16;
 constexpr int64_t kMaxCount = UINT32_MAX; //!< so that units can be multiplied
@@ -27,7 +26,9 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-assumevalid", "=<hex>",
      "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
      "the network)"},
-    {"-blockfilterindex", "=<type>", "Not supported by this version: an error unless 0", kRefused},
+    {"-blockfilterindex", "=<type>",
+     "Keep an index of compact block filters (BIP158), for getblockfilter and scanblocks: basic, "
+     "or 1 for all types. Not with -prune (default: 0)"},
     {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)",
      kPlain, kText<&NodeOptions::block_notify>},
     {"-blocksdir", "=<dir>",
@@ -36,7 +37,10 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-blocksxor", "",
      "Obfuscate the files of a new blocks directory with a random key (default: 1)", kPlain,
      kFlag<&NodeOptions::obfuscate_blocks>},
-    {"-coinstatsindex", "", "Not supported by this version: an error unless 0", kRefused},
+    {"-coinstatsindex", "",
+     "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo. Not with "
+     "-prune (default: 0)",
+     kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::coin_stats>},
     {"-daemon", "", "Go to the background and take commands (default: 0)"},
     {"-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)"},
     {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden,
@@ -59,9 +63,8 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-persistmempool", "",
      "Keep unconfirmed transactions over a restart, in mempool.dat (default: 1)", kPlain,
      kFlag<&NodeOptions::persist_pool>},
-    {"-persistmempoolv1", "",
-     "Write them in the older format, without obfuscation (default: 0)", kPlain,
-     kFlag<&NodeOptions::persist_pool_v1>},
+    {"-persistmempoolv1", "", "Write them in the older format, without obfuscation (default: 0)",
+     kPlain, kFlag<&NodeOptions::persist_pool_v1>},
     {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
     {"-prevoutfetchthreads", "=<n>",
      "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)",
@@ -70,8 +73,10 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "Delete old blocks: 0 none (default), 1 only by pruneblockchain, 550 or more: keep block and "
      "undo files below this number of MiB. The last 288 blocks are kept. Going back needs "
      "-reindex, which downloads all blocks again"},
-    {"-reindex", "", "Rebuild the block index and the chainstate from the block files", kPlain,
-     kFlag<&NodeOptions::reindex>},
+    {"-reindex", "",
+     "Rebuild the block index, the chainstate and the indexes that are switched on from the block "
+     "files",
+     kPlain, kFlag<&NodeOptions::reindex>},
     {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed", kPlain,
      kFlag<&NodeOptions::reindex_chainstate>},
     {"-settings", "=<file>",
@@ -82,8 +87,14 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      kPlain, kTexts<&NodeOptions::shutdown_notify>},
     {"-startupnotify", "=<cmd>", "Command to run once the node has started", kPlain,
      kText<&NodeOptions::startup_notify>},
-    {"-txindex", "", "Not supported by this version: an error unless 0", kRefused},
-    {"-txospenderindex", "", "Not supported by this version: an error unless 0", kRefused},
+    {"-txindex", "",
+     "Keep an index of all transactions, for getrawtransaction without a block's hash. Not with "
+     "-prune (default: 0)",
+     kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::tx>},
+    {"-txospenderindex", "",
+     "Keep an index of the transactions that spend outputs, for gettxspendingprevout. Not with "
+     "-prune (default: 0)",
+     kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::spenders>},
 };
 
 /** Of servers that this version lacks, and of one for developers. */

@@ -18,22 +18,13 @@ constexpr int64_t kDefaultDbCache = 450;      //!< MiB
 constexpr int64_t kLargeDbCache = 1024;       //!< MiB, with kLargeMemory at least
 constexpr uint64_t kLargeMemory = 4ull << 30; //!< bytes
 constexpr int64_t kMinDbCache = 4;            //!< MiB
+constexpr size_t kMaxTxIndexCache = 1 << 30;  //!< bytes
+constexpr size_t kMaxSpenderIndexCache = 1 << 30; //!< bytes
+constexpr size_t kMaxFilterIndexCache = 1 << 30;  //!< bytes
 constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
 constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
 constexpr int kMaxScriptThreads = 16;
 constexpr const char* kReindexIfDamaged = "reindex_after_failure_noninteractive_yes";
-
-Result<> RefuseUnsupported(const ArgsManager& args)
-{
-    for (const std::string& name : args.NamesWith(OptionSpec::kRefused)) {
-        // A filter index may be requested by name: -blockfilterindex=basic.
-        const std::string value = args.Get(name, "0");
-        if (value == "0") continue;
-        return BadData("{}{} is not supported by this version; start with {}=0 to do without", name,
-                       value.empty() ? value : '=' + value, name);
-    }
-    return {};
-}
 
 int64_t DbCacheMebibytes(const ArgsManager& args, uint64_t machine_memory)
 {
@@ -41,9 +32,14 @@ int64_t DbCacheMebibytes(const ArgsManager& args, uint64_t machine_memory)
                        machine_memory >= kLargeMemory ? kLargeDbCache : kDefaultDbCache);
 }
 
-CacheSizes DivideCache(int64_t mebibytes)
+/** Gives the databases of indexes their shares, as Core does; the rest is for the chain. */
+CacheSizes DivideCache(int64_t mebibytes, IndexOptions& indexes)
 {
-    const size_t total = static_cast<size_t>(std::max(mebibytes, kMinDbCache)) << 20;
+    size_t total = static_cast<size_t>(std::max(mebibytes, kMinDbCache)) << 20;
+    if (indexes.tx) indexes.tx_cache = std::min(total / 10, kMaxTxIndexCache);
+    if (indexes.spenders) indexes.spender_cache = std::min(total / 20, kMaxSpenderIndexCache);
+    if (indexes.filters) indexes.filter_cache = std::min(total / 20, kMaxFilterIndexCache);
+    total -= indexes.tx_cache + indexes.spender_cache + indexes.filter_cache;
     CacheSizes sizes;
     sizes.index_db = std::min(total / 8, kMaxIndexDbCache);
     sizes.coins_db = std::min((total - sizes.index_db) / 2, kMaxCoinsDbCache);
@@ -167,13 +163,13 @@ uint64_t PruneTarget(const ArgsManager& args)
 Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& params,
                                     const Path& net_dir, uint64_t machine_memory)
 {
-    IBD_RETURN_IF_ERROR(RefuseUnsupported(args));
     NodeOptions out;
     out.booster.threads = std::max(1u, std::thread::hardware_concurrency());
     for (const NodeTopic& topic : NodeTopics()) {
         IBD_RETURN_IF_ERROR(ReadRows(args, topic.rows, out));
     }
-    out.cache = DivideCache(DbCacheMebibytes(args, machine_memory));
+    IBD_ASSIGN_OR_RETURN(out.indexes.filters, WantsFilterIndex(args));
+    out.cache = DivideCache(DbCacheMebibytes(args, machine_memory), out.indexes);
     out.script_threads = ScriptThreads(args.GetInt("-par", 0));
     const std::vector<std::string> tests = args.GetAll("-test");
     out.reindex_if_damaged = std::ranges::find(tests, kReindexIfDamaged) != tests.end();

@@ -72,17 +72,8 @@ Result<> CheckFiles(const ArgsManager& args, const ChainParams& params, Logger& 
 
 Result<> CheckIndexes(const ArgsManager& args)
 {
-    bool basic = false;
-    const std::string filters = args.Get("-blockfilterindex", "0");
-    if (filters.empty() || filters == "1") {
-        basic = true;
-    } else if (filters != "0") {
-        for (const std::string& name : args.GetAll("-blockfilterindex")) {
-            if (name != "basic") return BadData("Unknown -blockfilterindex value {}.", name);
-            basic = true;
-        }
-    }
-    if (args.GetBool("-peerblockfilters", false) && !basic) {
+    IBD_ASSIGN_OR_RETURN(const bool filters, WantsFilterIndex(args));
+    if (args.GetBool("-peerblockfilters", false) && !filters) {
         return BadData("Cannot set -peerblockfilters without -blockfilterindex.");
     }
     if (args.GetInt("-prune", 0) == 0) return {};
@@ -94,6 +85,11 @@ Result<> CheckIndexes(const ArgsManager& args)
     if (args.GetBool("-reindex-chainstate", false)) {
         return BadData("Prune mode is incompatible with -reindex-chainstate. Use full -reindex "
                        "instead.");
+    }
+    // Core has them; here pruning does not wait for an index yet.
+    if (filters) return BadData("-blockfilterindex is not supported with -prune by this version");
+    if (args.GetBool("-coinstatsindex", false)) {
+        return BadData("-coinstatsindex is not supported with -prune by this version");
     }
     return {};
 }
@@ -214,6 +210,17 @@ Result<> CheckPool(const ArgsManager& args, const ChainParams& params)
 }
 
 } // namespace
+
+Result<bool> WantsFilterIndex(const ArgsManager& args)
+{
+    const std::string value = args.Get("-blockfilterindex", "0");
+    if (value == "0") return false;
+    if (value.empty() || value == "1") return true;
+    for (const std::string& name : args.GetAll("-blockfilterindex")) {
+        if (name != "basic") return BadData("Unknown -blockfilterindex value {}.", name);
+    }
+    return true;
+}
 
 void InitWarning(Logger& log, const std::string& text)
 {

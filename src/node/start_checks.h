@@ -12,6 +12,9 @@ namespace ibd {
 /** Prints "Warning: <text>" on stderr and in the log. */
 void InitWarning(Logger& log, const std::string& text);
 
+/** Whether -blockfilterindex asks for basic filters, by name or for all types. */
+Result<bool> WantsFilterIndex(const ArgsManager& args);
+
 /** Applies -debug, -debugexclude and -loglevel. */
 Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log);
 

@@ -16,13 +16,20 @@ double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20);
 
 } // namespace
 
-Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log)
+Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& log)
 {
+    const auto tell = [&log](size_t bytes, const char* what) {
+        log.Info("* Using {:.1f} MiB for {} database", Mebibytes(static_cast<int64_t>(bytes)),
+                 what);
+    };
+    const CacheSizes& cache = options.cache;
+    const IndexOptions& indexes = options.indexes;
     log.Info("Cache configuration:");
-    log.Info("* Using {:.1f} MiB for block index database",
-             Mebibytes(static_cast<int64_t>(cache.index_db)));
-    log.Info("* Using {:.1f} MiB for chain state database",
-             Mebibytes(static_cast<int64_t>(cache.coins_db)));
+    tell(cache.index_db, "block index");
+    if (indexes.tx) tell(indexes.tx_cache, "transaction index");
+    if (indexes.spenders) tell(indexes.spender_cache, "transaction output spender index");
+    if (indexes.filters) tell(indexes.filter_cache, "basic block filter index");
+    tell(cache.coins_db, "chain state");
     const int64_t pool = args.GetInt("-maxmempool", 300) * kMegabyte;
     const int64_t least =
         args.GetInt("-limitclustersize", kDefaultClusterKvb) * 1'000 * kLeastClusters;

@@ -9,7 +9,7 @@
 namespace ibd {
 
 /** Logs the division of -dbcache; as in Core, a -maxmempool too small for a cluster is an error. */
-Result<> LogCaches(const ArgsManager& args, const CacheSizes& cache, Logger& log);
+Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& log);
 /** Logs the trusted data. */
 void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log);
 /** Logs the chain when the node is up. */

@@ -19,7 +19,8 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddTransactionMethods(table, chain, pool);
     AddTxProofMethods(table, chain);
     AddChainControlMethods(table, chain);
-    AddIndexMethods(table);
+    AddIndexMethods(table, chain);
+    AddBlockFilterMethods(table, chain);
     AddBoosterMethods(table, contexts.booster, contexts.overall, contexts.signature_verifier);
     AddHintsMethods(table, chain, contexts.pool.log, contexts.hints_join, contexts.hints_made);
 

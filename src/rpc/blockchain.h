@@ -31,8 +31,10 @@ void AddTxProofMethods(RpcTable& table, ChainContext& context);
 /** verifychain, invalidateblock, reconsiderblock, preciousblock, submitblock, submitheader,
  *  pruneblockchain. */
 void AddChainControlMethods(RpcTable& table, ChainContext& context);
+/** getblockfilter, scanblocks. */
+void AddBlockFilterMethods(RpcTable& table, ChainContext& context);
 /** getindexinfo. */
-void AddIndexMethods(RpcTable& table);
+void AddIndexMethods(RpcTable& table, ChainContext& context);
 
 /** getboosterinfo. `progress`: nothing without a booster; called on any thread. `verifier`: of
  *  signatures in batches. */

@@ -14,6 +14,8 @@
 
 namespace ibd {
 
+class Indexes; // index/indexes.h
+
 /** Turns a failure of the machine into an RPC error with code -20. */
 template <typename T>
 T OrThrow(Result<T> result)
@@ -31,6 +33,8 @@ struct ChainContext {
     std::atomic<ChainManager*> chain = nullptr;
     /** Set before `chain`; null in tests, which change the chain on the caller's thread. */
     std::atomic<ChainThread*> chain_thread = nullptr;
+    /** Null until they are open, and in tests. */
+    std::atomic<const Indexes*> indexes = nullptr;
     /** Returns when all observers have handled the chain's events so far. */
     std::function<void()> drain_events = {};
     /** Set by the node when -reindex and -loadblock are over. */

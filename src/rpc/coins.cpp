@@ -1,5 +1,6 @@
 // Calls about the set of unspent outputs; see blockchain.h.
 #include "consensus/subsidy.h"
+#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "mempool/tx_pool.h"
 #include "rpc/amount_json.h"
@@ -73,49 +74,6 @@ RpcMethod GetTxOut(ChainContext& context, const TxPool& pool)
             [&context, &pool](const RpcCall& call) { return TxOut(context, pool, call); }};
 }
 
-/** The amounts by which a block changed the total of all coins. */
-struct BlockAmounts {
-    Amount prevouts = 0, coinbase = 0, others = 0;
-    Amount genesis = 0, repeated = 0, scripts = 0, unclaimed = 0;
-    Amount Unspendable() const { return genesis + repeated + scripts + unclaimed; }
-};
-
-bool IsOverwritten(const HeaderNode& node, const ChainParams& params)
-{
-    for (const Bip30Exception& e : params.consensus.bip30_exceptions) {
-        if (e.overwritten_height == node.height && e.overwritten_hash == node.hash) return true;
-    }
-    return false;
-}
-
-BlockAmounts AmountsOf(const BlockData& block, const HeaderNode& node, const ChainParams& params)
-{
-    BlockAmounts sums;
-    const Amount subsidy = BlockSubsidy(node.height, params.consensus);
-    if (node.height == 0) {
-        sums.genesis = subsidy;
-        return sums;
-    }
-    const auto txs = block.view.Txs();
-    for (size_t i = 0; i < txs.size(); ++i) {
-        if (i == 0 && IsOverwritten(node, params)) {
-            sums.repeated = subsidy;
-            continue;
-        }
-        for (const OutputView& output : txs[i].outputs) {
-            Amount& sum = IsUnspendable(output.script_pubkey) ? sums.scripts
-                          : i == 0                            ? sums.coinbase
-                                                              : sums.others;
-            sum += output.value;
-        }
-        if (i == 0) continue;
-        for (const Coin& coin : block.undo->txs[i - 1].spent) sums.prevouts += coin.value;
-    }
-    sums.unclaimed =
-        sums.prevouts + subsidy - sums.others - sums.coinbase - sums.repeated - sums.scripts;
-    return sums;
-}
-
 UniValue BlockAmountsJson(const BlockAmounts& sums)
 {
     UniValue parts(UniValue::VOBJ);
@@ -154,11 +112,77 @@ const HeaderNode& FindOnMainChain(const ChainReader& chain, const UniValue& hash
     throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
 }
 
+/** The amounts of the block between two totals. */
+BlockAmounts Between(const CoinTotals& before, const CoinTotals& after)
+{
+    BlockAmounts sums;
+    sums.prevouts = static_cast<Amount>((after.prevouts - before.prevouts).Low64());
+    sums.coinbase = static_cast<Amount>((after.coinbase - before.coinbase).Low64());
+    sums.others = static_cast<Amount>((after.others - before.others).Low64());
+    sums.genesis = after.genesis - before.genesis;
+    sums.repeated = after.repeated - before.repeated;
+    sums.scripts = after.scripts - before.scripts;
+    sums.unclaimed = after.unclaimed - before.unclaimed;
+    return sums;
+}
+
+CoinTotals TotalsAt(const CoinStatsIndex& index, const HeaderNode& block)
+{
+    const auto totals = OrThrow(index.Find(block));
+    if (totals) return *totals;
+    throw RpcError{RpcCode::kInternalError, "Unable to read UTXO set"};
+}
+
+UniValue FromIndex(const CoinStatsIndex& index, const HeaderNode& block, CoinsHashKind kind)
+{
+    const CoinTotals totals = TotalsAt(index, block);
+    const CoinTotals before = block.prev ? TotalsAt(index, *block.prev) : CoinTotals();
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("height", Num(block.height));
+    out.pushKV("bestblock", block.hash.ToHex());
+    out.pushKV("txouts", Num(totals.outputs));
+    out.pushKV("bogosize", Num(totals.bogo_size));
+    if (kind == CoinsHashKind::kMuHash) out.pushKV("muhash", totals.muhash.ToHex());
+    out.pushKV("total_amount", AmountJson(totals.total));
+    out.pushKV("total_unspendable_amount", AmountJson(totals.Unspendable()));
+    out.pushKV("block_info", BlockAmountsJson(Between(before, totals)));
+    return out;
+}
+
+/** The answer from -coinstatsindex; nothing: it is off, not wanted, or not of use. */
+std::optional<UniValue> AskIndex(const ChainContext& context, const RpcCall& call,
+                                 CoinsHashKind kind)
+{
+    const Indexes* const indexes = context.indexes;
+    const CoinStatsIndex* const index = indexes ? indexes->CoinStats() : nullptr;
+    const bool wanted = call.Bool(2, true);
+    if (!index) return std::nullopt;
+    if (call.Has(1) && kind == CoinsHashKind::kSerialized3) return std::nullopt; // an error
+    if (call.Has(1) && !wanted) {
+        throw RpcError{RpcCode::kInvalidParameter,
+                       "Cannot set use_index to false when querying for a specific block"};
+    }
+    if (!wanted || kind == CoinsHashKind::kSerialized3) return std::nullopt;
+    const HeaderNode* block = nullptr;
+    if (call.Has(1)) block = &FindBlockByHashOrHeight(context.Read(), call.At(1));
+    const IndexFollower& follower = indexes->FollowerOf(*index);
+    const bool indexed = follower.WaitForTip();
+    if (!block) block = context.Read().Tip();
+    const int32_t height = follower.Summary().height;
+    if (!indexed && block->height > height) {
+        ThrowRpc(RpcCode::kInternalError,
+                 "Unable to get data because coinstatsindex is still syncing. Current height: {}",
+                 height);
+    }
+    return FromIndex(*index, *block, kind);
+}
+
 UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
     const std::string type = call.String(0, "hash_serialized_3");
     const CoinsHashKind kind = ParseHashKind(type);
+    if (const auto answer = AskIndex(context, call, kind)) return *answer;
     const HeaderNode* target = nullptr;
     BlockAmounts amounts;
     if (call.Has(1)) {
@@ -170,7 +194,8 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
         const StoredBlock stored = chain.Where(*target);
         RequireUndoIfMade(context, stored);
         const auto block = ReadBlockData(chain.Blocks(), stored, UndoUse::kRequired);
-        amounts = AmountsOf(*block, *target, chain.Params());
+        amounts = AmountsOf(block->view, target->height, block->undo ? &*block->undo : nullptr,
+                            chain.Params().consensus);
     }
     const auto walk = context.WalkCoins(target);
     const CoinsStats stats = OrThrow(ComputeCoinsStats(*walk, kind, context.interrupt));
@@ -200,21 +225,22 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         "chain. Takes a while.",
         {{"hash_type", RpcType::kString, false, "hash_serialized_3",
           "hash_serialized_3, muhash or none"},
-         WithCliForm({"hash_or_height", RpcType::kAny, false, "the tip",
-                      "The block; blocks from there to the tip are undone in memory"},
-                     CliForm::kJsonOrText),
+         WithCliForm(
+             {"hash_or_height", RpcType::kAny, false, "the tip",
+              "The block; without -coinstatsindex, blocks from there to the tip are undone in "
+              "memory"},
+             CliForm::kJsonOrText),
          {"use_index", RpcType::kBool, false, "true",
-          "Accepted for Core's sake; there is no "
-          "index"}},
+          "Whether to use -coinstatsindex, if it is on: without, at the tip only"}},
         "{\n  \"height\": n, \"bestblock\": \"hex\",\n"
         "  \"txouts\": n,                     (numeric) Number of unspent outputs\n"
         "  \"bogosize\": n,                   (numeric) Their size in a made-up format\n"
         "  \"hash_serialized_3\": \"hex\" or \"muhash\": \"hex\",\n"
         "  \"total_amount\": n,               (numeric) Bitcoin\n"
-        "  \"transactions\": n,               (numeric) With unspent outputs; at the tip only\n"
-        "  \"disk_size\": n,                  (numeric) Bytes, estimated; at the tip only\n"
-        "  \"total_unspendable_amount\": n,   (numeric) Mined and lost; for a given block only\n"
-        "  \"block_info\": {                  (json object) For a given block only\n"
+        "  \"transactions\": n,               (numeric) With unspent outputs; not from the index\n"
+        "  \"disk_size\": n,                  (numeric) Bytes, estimated; not from the index\n"
+        "  \"total_unspendable_amount\": n,   (numeric) Mined and lost; of a block or the index\n"
+        "  \"block_info\": {                  (json object) Likewise\n"
         "    \"prevout_spent\": n, \"coinbase\": n, \"new_outputs_ex_coinbase\": n,\n"
         "    \"unspendable\": n, \"unspendables\": { \"genesis_block\": n, \"bip30\": n,\n"
         "    \"scripts\": n, \"unclaimed_rewards\": n }\n  }\n}",

@@ -1,17 +1,39 @@
 // getindexinfo; see blockchain.h.
+#include "index/indexes.h"
+#include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
 
 namespace ibd {
 
-void AddIndexMethods(RpcTable& table)
+namespace {
+
+UniValue IndexInfo(const ChainContext& context, const RpcCall& call)
+{
+    UniValue out(UniValue::VOBJ);
+    const Indexes* const indexes = context.indexes;
+    if (!indexes) return out;
+    const std::string wanted = call.String(0, "");
+    for (const IndexSummary& summary : indexes->Summaries()) {
+        if (!wanted.empty() && wanted != summary.name) continue;
+        UniValue entry(UniValue::VOBJ);
+        entry.pushKV("synced", Bool(summary.synced));
+        entry.pushKV("best_block_height", summary.height);
+        out.pushKV(summary.name, std::move(entry));
+    }
+    return out;
+}
+
+} // namespace
+
+void AddIndexMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"util",
                "getindexinfo",
-               "How far the indexes are that were asked for; this version has none.",
+               "How far the indexes are that were asked for.",
                {{"index_name", RpcType::kString, false, "", "Of this one only"}},
-               "{ }    (json object) For each \"synced\" and \"best_block_height\"",
+               "{ \"name\": { \"synced\": bool, \"best_block_height\": n }, ... }    (json object)",
                "\ntxindex",
-               [](const RpcCall&) { return UniValue(UniValue::VOBJ); }});
+               [&context](const RpcCall& call) { return IndexInfo(context, call); }});
     table.AnswerEarly({"getindexinfo"});
 }
 

@@ -1,4 +1,5 @@
-// The call that finds spenders in the pool; see mempool.h.
+// The call that finds spenders of outputs; see mempool.h.
+#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/mempool.h"
 #include "util/hex.h"
@@ -34,28 +35,76 @@ bool Option(const RpcCall& call, const char* name, bool otherwise)
     return value.get_bool();
 }
 
+/** An output that was asked for, and its answer. */
+struct Question {
+    OutPoint output;
+    UniValue answer; //!< with the output
+    bool spent = false;
+};
+
+void Answer(Question& question, const TxView& spender, bool with_tx)
+{
+    question.spent = true;
+    question.answer.pushKV("spendingtxid", spender.txid.ToHex());
+    if (with_tx) question.answer.pushKV("spendingtx", ToHex(spender.raw));
+}
+
+void AskPool(const TxPool& pool, std::vector<Question>& questions, bool with_tx)
+{
+    const Lock lock(pool.mutex);
+    for (Question& question : questions) {
+        const PoolTx* const spender = pool.Spender(question.output);
+        if (spender) Answer(question, spender->tx->View(), with_tx);
+    }
+}
+
+void AskIndex(const PoolContext& context, const SpenderIndex* index, Question& question,
+              bool with_tx)
+{
+    const auto found = index->Find(context.chain.Headers().Blocks(), question.output);
+    if (!found) {
+        context.log.Error("{}", found.Message());
+        ThrowRpc(RpcCode::kMisc, "IO error finding spending tx for outpoint {}:{}.",
+                 question.output.txid.ToHex(), question.output.vout);
+    }
+    if (!*found) return;
+    Answer(question, (*found)->tx->View(), with_tx);
+    question.answer.pushKV("blockhash", (*found)->block.ToHex());
+}
+
+/** As in Core the outputs that the pool spends come first in the result. */
 UniValue FindSpenders(const PoolContext& context, const RpcCall& call)
 {
     const UniValue& outputs = call.At(0);
     if (outputs.empty()) {
         throw RpcError{RpcCode::kInvalidParameter, "Invalid parameter, outputs are missing"};
     }
-    const bool pool_only = Option(call, "mempool_only", true);
+    const Indexes* const indexes = context.chain.indexes;
+    const SpenderIndex* const index = indexes ? indexes->Spenders() : nullptr;
+    const bool pool_only = Option(call, "mempool_only", index == nullptr);
     const bool with_tx = Option(call, "return_spending_tx", false);
-    std::vector<OutPoint> outpoints;
-    for (const UniValue& output : outputs.getValues()) outpoints.push_back(ParseOutput(output));
+    std::vector<Question> questions;
+    for (const UniValue& output : outputs.getValues()) {
+        questions.push_back({ParseOutput(output), output});
+    }
+    AskPool(context.pool, questions, with_tx);
     UniValue out(UniValue::VARR);
-    const Lock lock(context.pool.mutex);
-    for (size_t i = 0; i < outpoints.size(); ++i) {
-        UniValue entry = outputs[i];
-        if (const PoolTx* const spender = context.pool.Spender(outpoints[i])) {
-            entry.pushKV("spendingtxid", spender->Id().ToHex());
-            if (with_tx) entry.pushKV("spendingtx", ToHex(spender->tx->View().raw));
-        } else if (!pool_only) {
-            throw RpcError{RpcCode::kMisc,
-                           "Mempool lacks a relevant spend, and txospenderindex is unavailable."};
+    std::vector<Question*> open;
+    for (Question& question : questions) {
+        if (question.spent || pool_only) {
+            out.push_back(question.answer);
+        } else {
+            open.push_back(&question);
         }
-        out.push_back(std::move(entry));
+    }
+    if (open.empty()) return out;
+    if (!index || !indexes->FollowerOf(*index).WaitForTip()) {
+        throw RpcError{RpcCode::kMisc,
+                       "Mempool lacks a relevant spend, and txospenderindex is unavailable."};
+    }
+    for (Question* const question : open) {
+        AskIndex(context, index, *question, with_tx);
+        out.push_back(question->answer);
     }
     return out;
 }
@@ -66,7 +115,8 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",
                "gettxspendingprevout",
-               "The transactions of the pool that spend given outputs.",
+               "The transactions that spend given outputs: those of the pool and, with "
+               "-txospenderindex, of the active chain.",
                {{"outputs",
                  RpcType::kArray,
                  true,
@@ -79,14 +129,16 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
                  false,
                  "",
                  "",
-                 {{"mempool_only", RpcType::kBool, false, "true",
-                   "false: an error if the pool has no spender, as this node has no index of them"},
+                 {{"mempool_only", RpcType::kBool, false,
+                   "true if txospenderindex unavailable, otherwise false",
+                   "false: an error if neither the pool nor an index can say what spends it"},
                   {"return_spending_tx", RpcType::kBool, false, "false",
                    "Whether to show the transaction, too"}}}},
                "[\n  {\n"
                "    \"txid\": \"hex\", \"vout\": n,    The output\n"
                "    \"spendingtxid\": \"hex\",       (string) Left out if none spends it\n"
-               "    \"spendingtx\": \"hex\"          (string) With return_spending_tx\n"
+               "    \"spendingtx\": \"hex\",         (string) With return_spending_tx\n"
+               "    \"blockhash\": \"hex\"           (string) Of a spender in the active chain\n"
                "  }, ...\n]",
                "'[{\"txid\":\"a08e6907dbbd3d809776dbfc5d82e371b764ed838b5655e72f463568df1aadf0\","
                "\"vout\":3}]'",

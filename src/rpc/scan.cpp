@@ -3,6 +3,7 @@
 #include "rpc/amount_json.h"
 #include "rpc/blockchain.h"
 #include "rpc/descriptors.h"
+#include "rpc/scan_turn.h"
 #include "util/hex.h"
 
 #include <algorithm>
@@ -14,30 +15,6 @@ namespace {
 
 /** Coins between two checks for a stop request. */
 constexpr uint64_t kCheckEvery = 8192;
-
-/** One scan at a time; other calls query or abort it. */
-struct ScanState {
-    std::atomic<bool> running = false;
-    std::atomic<bool> abort = false;
-    std::atomic<int> percent = 0;
-};
-
-/** Reserves the scan as long as it lives. */
-class ScanTurn {
-public:
-    explicit ScanTurn(ScanState& state) : m_state(state), m_mine(!state.running.exchange(true)) {}
-    ~ScanTurn()
-    {
-        if (m_mine) m_state.running = false;
-    }
-    ScanTurn(const ScanTurn&) = delete;
-    ScanTurn& operator=(const ScanTurn&) = delete;
-    bool Mine() const { return m_mine; }
-
-private:
-    ScanState& m_state;
-    const bool m_mine;
-};
 
 using Wanted = std::map<Bytes, std::string>; //!< script to its descriptor
 
@@ -75,7 +52,7 @@ UniValue UnspentJson(const OutPoint& outpoint, const Coin& coin, const std::stri
     return out;
 }
 
-UniValue Scan(const ChainContext& context, ScanState& state, const Wanted& wanted)
+UniValue Scan(const ChainContext& context, TurnState& state, const Wanted& wanted)
 {
     const auto walk = context.WalkCoins(nullptr);
     const HeaderNode& tip = walk->Block();
@@ -111,7 +88,7 @@ UniValue Scan(const ChainContext& context, ScanState& state, const Wanted& wante
     return out;
 }
 
-UniValue StartScan(const ChainContext& context, ScanState& state, const RpcCall& call)
+UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
     const ScanTurn turn(state);
     if (!turn.Mine()) {
@@ -131,7 +108,7 @@ UniValue StartScan(const ChainContext& context, ScanState& state, const RpcCall&
     return Scan(context, state, wanted);
 }
 
-UniValue ScanTxOutSet(const ChainContext& context, ScanState& state, const RpcCall& call)
+UniValue ScanTxOutSet(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
     const std::string& action = call.String(0);
     if (action == "start") return StartScan(context, state, call);
@@ -153,7 +130,7 @@ UniValue ScanTxOutSet(const ChainContext& context, ScanState& state, const RpcCa
 
 void AddScanMethods(RpcTable& table, ChainContext& context)
 {
-    const auto state = std::make_shared<ScanState>();
+    const auto state = std::make_shared<TurnState>();
     table.Add(
         {"blockchain",
          "scantxoutset",

@@ -1,12 +1,11 @@
 // Calls about single transactions; see blockchain.h.
+#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_decode.h"
 #include "rpc/tx_json.h"
 #include "util/hex.h"
-
-#include <algorithm>
 
 namespace ibd {
 
@@ -48,21 +47,100 @@ void AppendConfirmation(UniValue& out, const ChainReader& chain, const HeaderNod
     out.pushKV("blocktime", Num(node.time));
 }
 
-/** A transaction of the pool, without data about the coins that it spends. */
-UniValue Unconfirmed(const ChainContext& context, const TxPool& pool, const Txid& txid,
-                     int verbosity)
+/** A transaction outside a block, or inside one without data about the coins that it spends. */
+UniValue Plain(const ChainContext& context, const TxView& tx, const BlockHash* block, int verbosity)
 {
-    const TransactionRef tx = FindInPool(pool, txid);
-    if (!tx) {
-        throw RpcError{
-            RpcCode::kInvalidAddressOrKey,
-            "No such mempool transaction. Use -txindex or provide a block hash to enable "
-            "blockchain transaction queries. Use gettransaction for wallet transactions."};
-    }
-    if (verbosity <= 0) return ToHex(tx->View().raw);
+    if (verbosity <= 0) return ToHex(tx.raw);
     UniValue out(UniValue::VOBJ);
-    AppendTxJson(out, tx->View(), context.Prefixes(), {});
+    AppendTxJson(out, tx, context.Prefixes(), {});
+    if (!block) return out;
+    out.pushKV("blockhash", block->ToHex());
+    const ChainReader chain = context.Headers().Read();
+    if (const HeaderNode* const node = chain.Find(*block)) AppendConfirmation(out, chain, *node);
     return out;
+}
+
+const TxView* FindTx(const BlockView& block, const Txid& txid)
+{
+    for (const TxView& tx : block.Txs()) {
+        if (tx.txid == txid) return &tx;
+    }
+    return nullptr;
+}
+
+/** The coins that a transaction of the block spends; null: a coinbase. */
+const std::vector<Coin>* SpentBy(const ChainContext& context, const StoredBlock& place,
+                                 const BlockData& block, const TxView& tx)
+{
+    const auto index = static_cast<size_t>(&tx - block.view.Txs().data());
+    if (index == 0) return nullptr;
+    RequireUndoIfMade(context, place);
+    if (block.undo) return &block.undo->txs[index - 1].spent;
+    throw RpcError{RpcCode::kInternalError,
+                   "Undo data expected but can't be read. This could be due to disk corruption or "
+                   "a conflict with a pruning event."};
+}
+
+/** A transaction of the block. `show_active`: also whether the block is in the active chain. */
+UniValue OfBlock(const ChainContext& context, const HeaderNode& node, const Txid& txid,
+                 int verbosity, bool show_active)
+{
+    const ChainManager& manager = context.Headers();
+    const StoredBlock place = manager.Where(node);
+    const auto block =
+        ReadBlockData(manager.Blocks(), place, verbosity >= 2 ? UndoUse::kIfThere : UndoUse::kNone);
+    const TxView* const tx = FindTx(block->view, txid);
+    if (!tx) {
+        throw RpcError{RpcCode::kInvalidAddressOrKey,
+                       "No such transaction found in the provided block. Use gettransaction for "
+                       "wallet transactions."};
+    }
+    if (verbosity <= 0) return ToHex(tx->raw);
+    UniValue out(UniValue::VOBJ);
+    if (show_active) {
+        out.pushKV("in_active_chain", Bool(manager.Read().Active().Contains(&node)));
+    }
+    TxJsonOptions options;
+    if (verbosity >= 2) options.spent = SpentBy(context, place, *block, *tx);
+    options.with_prevouts = options.spent != nullptr;
+    AppendTxJson(out, *tx, context.Prefixes(), options);
+    out.pushKV("blockhash", node.hash.ToHex());
+    AppendConfirmation(out, manager.Read(), node);
+    return out;
+}
+
+/** Why a transaction without a given block was not found. */
+RpcError NotFound(const TxIndex* index, bool indexed)
+{
+    std::string text = "No such mempool or blockchain transaction";
+    if (!index) {
+        text = "No such mempool transaction. Use -txindex or provide a block hash to enable "
+               "blockchain transaction queries";
+    } else if (!indexed) {
+        text = "No such mempool transaction. Blockchain transactions are still in the process of "
+               "being indexed";
+    }
+    return {RpcCode::kInvalidAddressOrKey, text + ". Use gettransaction for wallet transactions."};
+}
+
+/** A transaction of the pool, or of the index. */
+UniValue Anywhere(const ChainContext& context, const TxPool& pool, const Txid& txid, int verbosity)
+{
+    const Indexes* const indexes = context.indexes;
+    const TxIndex* const index = indexes ? indexes->Tx() : nullptr;
+    const bool indexed = index && indexes->FollowerOf(*index).WaitForTip();
+    if (const TransactionRef tx = FindInPool(pool, txid)) {
+        return Plain(context, tx->View(), nullptr, verbosity);
+    }
+    if (!index) throw NotFound(index, indexed);
+    const ChainManager& manager = context.Headers();
+    const auto found = OrThrow(index->Find(manager.Blocks(), txid));
+    if (!found) throw NotFound(index, indexed);
+    const HeaderNode* const node = manager.Read().Find(found->block);
+    if (verbosity < 2 || !node || found->tx->View().IsCoinbase()) {
+        return Plain(context, found->tx->View(), &found->block, verbosity);
+    }
+    return OfBlock(context, *node, txid, verbosity, false);
 }
 
 UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const RpcCall& call)
@@ -76,63 +154,36 @@ UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const R
                        "The genesis block coinbase is not considered an ordinary transaction and "
                        "cannot be retrieved"};
     }
-    if (!call.Has(2)) return Unconfirmed(context, pool, txid, verbosity);
+    if (!call.Has(2)) return Anywhere(context, pool, txid, verbosity);
     const HeaderNode* node = manager.Read().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};
-    const auto block = ReadBlockData(manager.Blocks(), manager.Where(*node),
-                                     verbosity >= 2 ? UndoUse::kIfThere : UndoUse::kNone);
-    const auto txs = block->view.Txs();
-    const auto it =
-        std::find_if(txs.begin(), txs.end(), [&](const TxView& tx) { return tx.txid == txid; });
-    if (it == txs.end()) {
-        throw RpcError{RpcCode::kInvalidAddressOrKey,
-                       "No such transaction found in the provided block. Use gettransaction for "
-                       "wallet transactions."};
-    }
-    if (verbosity <= 0) return ToHex(it->raw);
-    UniValue out(UniValue::VOBJ);
-    out.pushKV("in_active_chain", Bool(manager.Read().Active().Contains(node)));
-    TxJsonOptions options;
-    const auto index = static_cast<size_t>(it - txs.begin());
-    if (verbosity >= 2 && index > 0) {
-        RequireUndoIfMade(context, manager.Where(*node));
-        if (!block->undo) {
-            throw RpcError{RpcCode::kInternalError,
-                           "Undo data expected but can't be read. This could be due to disk "
-                           "corruption or a conflict with a pruning event."};
-        }
-        options.spent = &block->undo->txs[index - 1].spent;
-        options.with_prevouts = true;
-    }
-    AppendTxJson(out, *it, context.Prefixes(), options);
-    out.pushKV("blockhash", node->hash.ToHex());
-    AppendConfirmation(out, manager.Read(), *node);
-    return out;
+    return OfBlock(context, *node, txid, verbosity, true);
 }
 
 RpcMethod GetRawTransaction(ChainContext& context, const TxPool& pool)
 {
-    return {"rawtransactions",
-            "getrawtransaction",
-            "A transaction of the pool or of a given block, as hex or as an object.",
-            {{"txid", RpcType::kHex, true, "", "The transaction"},
-             {"verbosity|verbose", RpcType::kAny, false, "0",
-              "0: hex; 1: object; 2: with fee and the outputs that it spends"},
-             {"blockhash", RpcType::kHex, false, "",
-              "The block it is in; this node has no index of "
-              "transactions, so it is needed for all but those of the pool"}},
-            "\"hex\"    (string) With verbosity 0\n"
-            "{\n  \"in_active_chain\": bool,\n"
-            "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
-            "  \"weight\": n, \"locktime\": n,\n"
-            "  \"vin\": [ { \"txid\", \"vout\", \"scriptSig\", \"txinwitness\", \"prevout\", "
-            "\"sequence\" } ],\n"
-            "  \"vout\": [ { \"value\", \"n\", \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", "
-            "\"address\", \"type\" } } ],\n"
-            "  \"fee\": n, \"hex\": \"hex\", \"blockhash\": \"hex\", \"confirmations\": n,\n"
-            "  \"time\": n, \"blocktime\": n\n}",
-            "\"txid\" 1 \"blockhash\"",
-            [&context, &pool](const RpcCall& call) { return RawTransaction(context, pool, call); }};
+    return {
+        "rawtransactions",
+        "getrawtransaction",
+        "A transaction of the pool, of a given block or, with -txindex, of any block, as hex or "
+        "as an object.",
+        {{"txid", RpcType::kHex, true, "", "The transaction"},
+         {"verbosity|verbose", RpcType::kAny, false, "0",
+          "0: hex; 1: object; 2: with fee and the outputs that it spends"},
+         {"blockhash", RpcType::kHex, false, "",
+          "The block it is in. Without -txindex needed for all but those of the pool"}},
+        "\"hex\"    (string) With verbosity 0\n"
+        "{\n  \"in_active_chain\": bool,\n"
+        "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"
+        "  \"weight\": n, \"locktime\": n,\n"
+        "  \"vin\": [ { \"txid\", \"vout\", \"scriptSig\", \"txinwitness\", \"prevout\", "
+        "\"sequence\" } ],\n"
+        "  \"vout\": [ { \"value\", \"n\", \"scriptPubKey\": { \"asm\", \"desc\", \"hex\", "
+        "\"address\", \"type\" } } ],\n"
+        "  \"fee\": n, \"hex\": \"hex\", \"blockhash\": \"hex\", \"confirmations\": n,\n"
+        "  \"time\": n, \"blocktime\": n\n}",
+        "\"txid\" 1 \"blockhash\"",
+        [&context, &pool](const RpcCall& call) { return RawTransaction(context, pool, call); }};
 }
 
 } // namespace

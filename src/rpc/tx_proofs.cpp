@@ -1,5 +1,6 @@
 // gettxoutproof and verifytxoutproof; see blockchain.h.
 #include "consensus/limits.h"
+#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "net/wire/messages.h"
 #include "rpc/blockchain.h"
@@ -30,8 +31,8 @@ std::set<Txid> WantedOf(const UniValue& txids)
     return out;
 }
 
-/** Height of the block with the transaction, if any of its outputs is unspent. Without an index,
- *  coins are found only by outpoint. */
+/** Height of the block with the transaction, if any of its outputs is unspent. Coins are found only
+ *  by outpoint. */
 std::optional<uint32_t> HeightOf(ChainManager& manager, const Txid& txid)
 {
     for (uint32_t first = 0; first < kMaxOutputs; first += kOutputsAtOnce) {
@@ -43,7 +44,21 @@ std::optional<uint32_t> HeightOf(ChainManager& manager, const Txid& txid)
     return std::nullopt;
 }
 
-const HeaderNode& BlockOf(ChainManager& manager, const std::set<Txid>& wanted, const RpcCall& call)
+/** The block of a transaction according to -txindex. */
+std::optional<BlockHash> IndexedBlockOf(const ChainContext& context, const ChainManager& manager,
+                                        const Txid& txid)
+{
+    const Indexes* const indexes = context.indexes;
+    const TxIndex* const index = indexes ? indexes->Tx() : nullptr;
+    if (!index) return std::nullopt;
+    (void)indexes->FollowerOf(*index).WaitForTip();
+    const auto found = OrThrow(index->Find(manager.Blocks(), txid));
+    if (!found) return std::nullopt;
+    return found->block;
+}
+
+const HeaderNode& BlockOf(const ChainContext& context, ChainManager& manager,
+                          const std::set<Txid>& wanted, const RpcCall& call)
 {
     if (call.Has(1)) {
         const BlockHash hash = call.Hash(1, "blockhash");
@@ -58,6 +73,11 @@ const HeaderNode& BlockOf(ChainManager& manager, const std::set<Txid>& wanted, c
         const HeaderNode* const node = chain.Active()[static_cast<int>(*height)];
         if (node != nullptr) return *node;
     }
+    if (const auto block = IndexedBlockOf(context, manager, *wanted.begin())) {
+        const HeaderNode* const node = manager.Read().Find(*block);
+        if (node != nullptr) return *node;
+        throw RpcError{RpcCode::kInternalError, "Transaction index corrupt"};
+    }
     throw RpcError{RpcCode::kInvalidAddressOrKey, "Transaction not yet in block"};
 }
 
@@ -66,7 +86,7 @@ UniValue TxOutProof(const ChainContext& context, const RpcCall& call)
     const std::set<Txid> wanted = WantedOf(call.At(0));
     // Without the block the coins say where the transactions are.
     ChainManager& manager = call.Has(1) ? context.Headers() : context.Chain();
-    const HeaderNode& node = BlockOf(manager, wanted, call);
+    const HeaderNode& node = BlockOf(context, manager, wanted, call);
     const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), UndoUse::kNone);
     std::vector<Uint256> txids;
     std::vector<bool> shown;
@@ -117,7 +137,7 @@ RpcMethod GetTxOutProof(ChainContext& context)
     return {"blockchain",
             "gettxoutproof",
             "Proves that transactions are in a block, given its header. Without the block's hash "
-            "one of the transactions must have an unspent output, as there is no index.",
+            "one of the transactions must have an unspent output, or -txindex must be on.",
             {{"txids",
               RpcType::kArray,
               true,

@@ -257,15 +257,25 @@ std::vector<int32_t> BlockStore::TakeSuspects() const
 
 Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const
 {
+    IBD_ASSIGN_OR_RETURN(Bytes part, ReadBlockUpTo(pos, offset, size));
+    if (part.size() < size) {
+        return BadData("{}: block at {} has {} bytes, not {} from {}", BlockPath(pos.file).string(),
+                       pos.offset, offset + part.size(), size, offset);
+    }
+    return part;
+}
+
+Result<Bytes> BlockStore::ReadBlockUpTo(FilePos pos, uint32_t offset, uint32_t most) const
+{
     const Path path = BlockPath(pos.file);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
     IBD_ASSIGN_OR_RETURN(const uint32_t whole,
                          ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
-    if (offset > whole || size > whole - offset) {
+    if (offset > whole) {
         return BadData("{}: block at {} has {} bytes, not {} from {}", path.string(), pos.offset,
-                       whole, size, offset);
+                       whole, most, offset);
     }
-    Bytes part(size);
+    Bytes part(std::min(most, whole - offset));
     IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + offset, part));
     return part;
 }

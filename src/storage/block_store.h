@@ -95,6 +95,8 @@ public:
     Result<Bytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
     /** `size` bytes of the block at `pos` from `offset`; an error if they exceed the block. */
     Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
+    /** At most `most` bytes of it from `offset`: less if the block ends before. */
+    Result<Bytes> ReadBlockUpTo(FilePos pos, uint32_t offset, uint32_t most) const;
     /** The error for a damaged block at `pos`: names file, offset, block, height, the fault, and
      *  the remedy. The file is noted for TakeSuspects(). */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;

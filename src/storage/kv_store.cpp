@@ -31,7 +31,8 @@ ByteSpan ToSpan(const leveldb::Slice& slice)
 Error ToError(const leveldb::Status& status, const Path& directory)
 {
     // Corruption is damage, which a rebuild repairs; all else is a failure of the machine.
-    const std::string text = fmt::format("database {}: {}", directory.string(), status.ToString());
+    const std::string text =
+        fmt::format("database {}: LevelDB error: {}", directory.string(), status.ToString());
     return status.IsCorruption() ? BadData("{}", text) : SystemError("{}", text);
 }
 

@@ -77,6 +77,7 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
                            m_coins->Directory().string(), best.ToHex(), RebuildOption());
         }
         m_connected = node;
+        m_flushed = node;
         m_tree.headers.SetTip(node);
         for (HeaderNode* n = node; n; n = n->prev) {
             m_tree.headers.tree.SetSequence(*n, 0);
@@ -124,6 +125,7 @@ Result<> ChainManager::WriteAll(bool drop_coins)
     if (m_cache && m_connected) {
         IBD_RETURN_IF_ERROR(drop_coins ? m_cache->Flush(*m_coins, m_connected->hash)
                                        : m_cache->Sync(*m_coins, m_connected->hash));
+        m_flushed = m_connected;
     }
     m_last_flush = m_stores.env.MonotonicMicros();
     return {};

@@ -200,6 +200,8 @@ public:
     /** There must be a tip. */
     CoinsGuard HoldCoins() const IBD_NO_THREAD_CHECK;
     bool HasCoins() const { return m_tree.has_coins; }
+    /** The block that the coins on disk are at; null: none. Any thread, without a lock. */
+    const HeaderNode* Flushed() const { return m_flushed; }
     /** Estimated bytes of the coins database; takes no lock. */
     uint64_t EstimateCoinsSize() const IBD_NO_THREAD_CHECK { return m_coins->EstimateSize(); }
     /** The checker for a block's scripts; null: they need not run. For the connecting code. */
@@ -274,6 +276,8 @@ private:
     /** The block that the coins are at; null: none yet. During a reorganisation it moves while the
      *  visible tip stays. */
     HeaderNode* m_connected IBD_GUARDED_BY(m_state) = nullptr;
+    /** The block that the coins on disk are at. */
+    std::atomic<const HeaderNode*> m_flushed = nullptr;
     int64_t m_last_flush IBD_GUARDED_BY(m_state) = 0; //!< MonotonicMicros
     VersionBitsCache m_version_bits IBD_GUARDED_BY(m_state);
     /** The block whose verdict ProcessBlock() waits for, and that verdict. */

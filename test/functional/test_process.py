@@ -98,12 +98,6 @@ class Options(FunctionalTest):
         self.assertEqual(len(warning), 1, node.log_text)
         self.assertTrue(warning[0].endswith(": -rest -zmqpubrawtx"), warning)
 
-    def test_indexes_can_be_done_without(self):
-        node = self.node()
-        (node.datadir / "bitcoin.conf").write_text("txindex=1\n")
-        self.assert_refused(node, saying="-txindex=0")
-        node.start("-txindex=0").stop()
-
     def test_pid_file(self):
         node = self.node().start("-nopid")
         self.assertEqual({"bitcoind.pid", "0"} & {path.name for path in node.net_dir.iterdir()},

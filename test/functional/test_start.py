@@ -149,7 +149,8 @@ class Files(FunctionalTest):
             node = self.node().start().stop()
             (node.net_dir / folder / "CURRENT").write_text("no name of a file")
             self.assertEqual(node.run(), (1, f"Error opening {what} database.\n" + REINDEX))
-            self.assertIn(f"[error] database {node.net_dir / folder}: Corruption", node.log_text)
+            self.assertIn(f"[error] database {node.net_dir / folder}: LevelDB error: Corruption",
+                          node.log_text)
             node.start("-reindex").stop()
 
     def test_included_file_chooses_the_network(self):

@@ -24,7 +24,7 @@ PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
      ("util/", "swiftsync/", "join/", "hints_tool/", "validation/", "net/", "jsonrpc/",
-      "booster/", "events/", "node/bitcoind_main.", "node/tx_intake."),
+      "booster/", "events/", "index/", "node/bitcoind_main.", "node/tx_intake."),
      "a thread"),
     (re.compile(r"\b(LockBooster|(Load|Remove)Checkpoint|FindFoldStanding|RememberBadHints|"
                 r"(Load|Remove|BytesOf)Join(State)?|RemoveFullMark|FindKeptFiles)\("),

@@ -162,22 +162,32 @@ TEST_CASE("the booster's options are passed on or refused by name")
     CHECK(Read({"-noibdboosterdir"})->booster.directory == Path("/data/regtest/ibdbooster"));
 }
 
-TEST_CASE("what this version cannot do is refused, what has no effect accepted")
+TEST_CASE("what has no effect is accepted")
 {
-    for (const char* bad : {"-txindex", "-coinstatsindex=1", "-blockfilterindex=1",
-                            "-blockfilterindex=basic", "-txospenderindex"}) {
-        const auto refused = Read({bad});
-        REQUIRE_FALSE(refused.Ok());
-        CHECK_THAT(refused.Message(), Catch::Contains("not supported"));
-    }
     CHECK(Read({"-prune=0"})->prune_target == 0);
     CHECK(Read({"-prune=1"})->prune_target == kManualPruning);
     CHECK(Read({"-prune=550"})->prune_target == 550u << 20);
-    CHECK(Read({"-txindex"}).Message() ==
-          "-txindex is not supported by this version; start with -txindex=0 to do without");
-    CHECK(Read({"-txindex=0", "-prune=0", "-nolisten", "-connect=0", "-disablewallet",
-                "-maxconnections=8", "-whitelist=127.0.0.1", "-noblockfilterindex"})
+    CHECK(Read({"-prune=0", "-nolisten", "-connect=0", "-disablewallet", "-maxconnections=8",
+                "-whitelist=127.0.0.1", "-noblockfilterindex"})
               .Ok());
+}
+
+TEST_CASE("indexes get their share of -dbcache")
+{
+    const auto none = Read({"-dbcache=100", "-noblockfilterindex", "-txindex=0"});
+    CHECK_FALSE(none->indexes.tx);
+    CHECK_FALSE(none->indexes.filters);
+    CHECK(none->indexes.tx_cache + none->indexes.filter_cache + none->indexes.spender_cache == 0);
+    for (const char* filters : {"-blockfilterindex", "-blockfilterindex=basic"}) {
+        const auto all = Read({"-dbcache=100", "-txindex", "-txospenderindex", filters});
+        CHECK(all->indexes.tx);
+        CHECK(all->indexes.spenders);
+        CHECK(all->indexes.filters);
+        CHECK(all->indexes.tx_cache == 10 << 20);
+        CHECK(all->indexes.spender_cache == 5 << 20);
+        CHECK(all->indexes.filter_cache == 5 << 20);
+        CHECK(all->cache.coins == none->cache.coins - (20 << 20));
+    }
 }
 
 TEST_CASE("options that ask for what this version does not do are named, others not")

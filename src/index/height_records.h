@@ -1,0 +1,17 @@
+// Records of an index that has one for each block: by height for the active chain, by hash for
+// blocks that were taken back. Format: doc/formats/indexes.md. Any thread.
+#pragma once
+
+#include "primitives/uint256.h"
+#include "storage/kv_store.h"
+
+namespace ibd {
+
+/** Adds the record of a block of the active chain. */
+void PutAtHeight(KvBatch& batch, int32_t height, const BlockHash& block, ByteSpan value);
+/** The value of a block of any branch; nothing: there is none. */
+Found<Bytes> FindRecord(const KvStore& db, int32_t height, const BlockHash& block);
+/** Keeps the record at a height under the hash of its block, before another one takes its place. */
+Result<> KeepByHash(const KvStore& db, KvBatch& batch, int32_t height);
+
+} // namespace ibd

@@ -1,0 +1,67 @@
+// Index: the records that one index keeps about the blocks of the active chain, in a database of
+// its own. IndexFollower (index_follower.h) gives it the blocks in order. Owned by its follower.
+//
+// Threads: Load(), Connect(), Disconnect() and Save() are called on one thread at a time; the
+// functions that a class adds for readers may be called on any.
+#pragma once
+
+#include "chain/header_node.h"
+#include "primitives/block.h"
+#include "storage/block_archive.h"
+#include "storage/kv_store.h"
+
+#include <string>
+
+namespace ibd {
+
+/** A block for an index, with the data that it asked for (IndexTraits). */
+struct IndexedBlock {
+    const StoredBlock& place;
+    const BlockView* view = nullptr;
+    const BlockUndo* undo = nullptr; //!< never of genesis
+};
+
+/** The fixed properties of an index. */
+struct IndexTraits {
+    std::string name;   //!< as in Core's log and getindexinfo
+    std::string option; //!< the one that switches it on
+    std::string thread; //!< name of its thread, as in Core
+
+    // The data of a block that it needs, besides the block to connect it.
+    bool undo_to_connect = false;
+    bool block_to_disconnect = false;
+    bool undo_to_disconnect = false;
+};
+
+class Index {
+public:
+    Index(IndexTraits traits, std::unique_ptr<KvStore> db)
+        : m_traits(std::move(traits)), m_db(std::move(db))
+    {
+    }
+    virtual ~Index() = default;
+    Index(const Index&) = delete;
+    Index& operator=(const Index&) = delete;
+
+    const IndexTraits& Traits() const { return m_traits; }
+    const std::string& Name() const { return m_traits.name; }
+    const std::string& Option() const { return m_traits.option; }
+    KvStore& Db() { return *m_db; }
+    const KvStore& Db() const { return *m_db; }
+
+    /** Reads its state at `best`, the block that the database is at; null: none. */
+    virtual Result<> Load(const HeaderNode* best) = 0;
+    /** Adds the records of the block above the last one to `batch`, which is written later. */
+    virtual Result<> Connect(KvBatch& batch, const IndexedBlock& block) = 0;
+    /** Takes back the last block. All batches before are written. */
+    virtual Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) = 0;
+    /** Adds its state after the last block, which the batch is about to name as the best one. Makes
+     *  files that the records refer to durable. */
+    virtual Result<> Save(KvBatch& batch) = 0;
+
+private:
+    const IndexTraits m_traits;
+    const std::unique_ptr<KvStore> m_db;
+};
+
+} // namespace ibd

@@ -1,0 +1,286 @@
+// See index_follower.h.
+#include "index/index_follower.h"
+
+#include "index/best_block.h"
+#include "util/found.h"
+#include "util/strings.h"
+#include "util/thread_log.h"
+#include "util/thread_priority.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr int64_t kLogEveryMicros = 30'000'000;
+/** Between two looks for data of a block that is being made or fetched. */
+constexpr std::chrono::seconds kLookForData{1};
+/** Between two looks whether the node stops, of callers that wait for the tip. */
+constexpr std::chrono::milliseconds kLookForStop{100};
+
+} // namespace
+
+Result<> IndexFollower::Open()
+{
+    m_batch.emplace(m_index.Db());
+    const auto best = ReadBestBlock(m_index.Db());
+    if (!best) return Explain(best.GetError());
+    if (*best) {
+        m_best = m_chain.Read().Find(**best);
+        if (!m_best) {
+            m_log.Error("{} is at block {}, which the block index does not have. Its folder: {}",
+                        m_index.Name(), (*best)->ToHex(), m_index.Db().Directory().string());
+            return BadData("best block of {} not found. Please rebuild the index.", m_index.Name());
+        }
+    }
+    const Result<> loaded = m_index.Load(m_best);
+    if (!loaded) return Explain(loaded.GetError());
+    m_saved = m_best;
+    m_shown = m_best;
+    return {};
+}
+
+Error IndexFollower::Explain(const Error& error) const
+{
+    if (SystemFailed(error)) {
+        return {fmt::format("{}: {}. After a restart the index goes on where it was; without "
+                            "{} the node does without it",
+                            m_index.Name(), error.message, m_index.Option()),
+                error.kind};
+    }
+    return {fmt::format("{}: {}. Delete the folder '{}' to have the index built again, or restart "
+                        "without {}",
+                        m_index.Name(), error.message, m_index.Db().Directory().string(),
+                        m_index.Option()),
+            error.kind};
+}
+
+void IndexFollower::Start()
+{
+    m_thread = NamedThread(m_index.Traits().thread, [this] { Run(); });
+}
+
+void IndexFollower::Stop()
+{
+    m_stop = true;
+    Wake();
+    m_thread.Join();
+}
+
+void IndexFollower::Wake()
+{
+    const Lock lock(m_mutex);
+    m_woken = true;
+    m_changed.notify_all();
+}
+
+void IndexFollower::WaitToBeWoken()
+{
+    const Lock lock(m_mutex);
+    if (m_lacking) {
+        if (!m_woken) m_changed.wait_for(m_mutex, kLookForData);
+    } else {
+        while (!m_woken) m_changed.wait(m_mutex);
+    }
+    m_woken = false;
+}
+
+void IndexFollower::Run()
+{
+    LowerThreadPriority();
+    const ThreadLines lines(m_log, m_index.Traits().thread);
+    Result<> done;
+    while (done && !m_stop) {
+        done = CatchUp();
+        if (done && !m_stop) WaitToBeWoken();
+    }
+    if (done) done = Write();
+    if (!done) m_failed(done.GetError());
+    const Lock lock(m_mutex);
+    m_ended = true;
+    m_changed.notify_all();
+}
+
+std::optional<IndexFollower::Next> IndexFollower::FindNext() const
+{
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode* const fork = chain.Active().FindFork(m_best);
+    const HeaderNode* const node = m_best ? chain.Active().Next(fork) : chain.Active().Genesis();
+    if (!node) return std::nullopt;
+    return Next{fork, node, StoredBlock(*node), chain.Tip()->height};
+}
+
+/** Whether the block or its undo data is not there, because it is being made or fetched. */
+bool IndexFollower::Lacks(const Next& next) const
+{
+    const bool undo = m_index.Traits().undo_to_connect && next.place.height > 0;
+    return next.place.data.IsNull() || (undo && next.place.undo.IsNull());
+}
+
+Result<> IndexFollower::CatchUp()
+{
+    m_start_height = m_best ? m_best->height : -1;
+    m_started_micros = m_logged_micros = m_env.MonotonicMicros();
+    while (!m_stop) {
+        const auto next = FindNext();
+        if (!next) break;
+        if (Lacks(*next)) {
+            if (m_lacking != next->node) {
+                m_log.Info("{} waits for {} of block {} at height {}", m_index.Name(),
+                           next->place.data.IsNull() ? "the data" : "the undo data",
+                           next->place.hash.ToHex(), next->place.height);
+            }
+            m_lacking = next->node;
+            return Write();
+        }
+        m_lacking = nullptr;
+        const bool full = m_batch->ApproximateSize() >= kBatchBytes;
+        if (full || m_chain.Flushed() != m_flushed) IBD_RETURN_IF_ERROR(Write());
+        if (next->fork != m_best) IBD_RETURN_IF_ERROR(Rewind(next->fork));
+        IBD_RETURN_IF_ERROR(ConnectNext(*next));
+        LogProgress(*next);
+    }
+    IBD_RETURN_IF_ERROR(Write());
+    if (m_stop || m_synced) return {};
+    m_synced = true;
+    m_log.Info("{} is enabled at height {}", m_index.Name(), m_best ? m_best->height : 0);
+    return {};
+}
+
+Result<> IndexFollower::ConnectNext(const Next& next)
+{
+    const BlockArchive archive(m_chain.Blocks());
+    const auto failed = [&](const char* what, const Error& error) {
+        return Explain(
+            {fmt::format("Failed to {} block {}{}: {}", what, next.place.hash.ToHex(),
+                         what[0] == 'w' ? " to index database" : " from disk", error.message),
+             Error::Kind::kSystem});
+    };
+    const auto raw = archive.Block(next.place);
+    if (!raw) return failed("read", raw.GetError());
+    BlockView view;
+    if (const Result<> parsed = view.Parse(*raw); !parsed) {
+        return failed("read", parsed.GetError());
+    }
+    std::optional<BlockUndo> undo;
+    if (m_index.Traits().undo_to_connect && next.place.height > 0) {
+        auto read = archive.Undo(next.place);
+        if (!read) return failed("read undo block data", read.GetError());
+        undo = std::move(*read);
+    }
+    const Result<> connected =
+        m_index.Connect(*m_batch, {next.place, &view, undo ? &*undo : nullptr});
+    if (!connected) return failed("write", connected.GetError());
+    m_best = next.node;
+    return {};
+}
+
+/** Whether the database may name m_best: the coins on disk are at it or above. */
+bool IndexFollower::MaySave() const
+{
+    const HeaderNode* const flushed = m_chain.Flushed();
+    return m_best && flushed && flushed->Ancestor(m_best->height) == m_best;
+}
+
+Result<> IndexFollower::Write()
+{
+    m_flushed = m_chain.Flushed();
+    if (m_saved != m_best && MaySave()) {
+        const Result<> saved = m_index.Save(*m_batch);
+        if (!saved) return Explain(saved.GetError());
+        PutBestBlock(*m_batch, *m_best);
+        m_saved = m_best;
+    }
+    const Result<> written = m_index.Db().Write(*m_batch);
+    if (!written) return Explain(written.GetError());
+    m_batch->Clear();
+    const Lock lock(m_mutex);
+    m_shown = m_best;
+    m_changed.notify_all();
+    return {};
+}
+
+/** Takes back the blocks above `fork`, each in one write. If the database names such a block, it
+ *  names the one below from then on, as the records are gone. */
+Result<> IndexFollower::Rewind(const HeaderNode* fork)
+{
+    IBD_RETURN_IF_ERROR(Write());
+    const BlockArchive archive(m_chain.Blocks());
+    while (m_best != fork) {
+        const StoredBlock place = [&] {
+            const ChainReader chain = m_chain.Read();
+            return StoredBlock(*m_best);
+        }();
+        IndexedBlock block{place};
+        Bytes raw;
+        BlockView view;
+        std::optional<BlockUndo> undo;
+        if (m_index.Traits().block_to_disconnect) {
+            auto read = archive.Block(place);
+            if (!read) return Explain(read.GetError());
+            raw = std::move(*read);
+            IBD_RETURN_IF_ERROR(view.Parse(raw));
+            block.view = &view;
+        }
+        if (m_index.Traits().undo_to_disconnect && place.height > 0) {
+            auto read = archive.Undo(place);
+            if (!read) return Explain(read.GetError());
+            block.undo = &undo.emplace(std::move(*read));
+        }
+        if (const Result<> gone = m_index.Disconnect(*m_batch, block); !gone) {
+            return Explain(gone.GetError());
+        }
+        const bool named = m_saved == m_best;
+        m_best = m_best->prev;
+        if (named) {
+            IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
+            PutBestBlock(*m_batch, *m_best);
+            m_saved = m_best;
+        }
+        const Result<> written = m_index.Db().Write(*m_batch);
+        if (!written) return Explain(written.GetError());
+        m_batch->Clear();
+        m_shown = m_best;
+    }
+    return {};
+}
+
+void IndexFollower::LogProgress(const Next& next)
+{
+    const int64_t now = m_env.MonotonicMicros();
+    if (now - m_logged_micros < kLogEveryMicros) return;
+    m_logged_micros = now;
+    const auto done = static_cast<double>(next.node->height - m_start_height);
+    const auto left = static_cast<double>(next.tip - next.node->height);
+    const double seconds = static_cast<double>(now - m_started_micros) / 1e6;
+    m_log.Info("Syncing {} with block chain from height {} ({:.1f} %, {} left)", m_index.Name(),
+               next.node->height, 100.0 * next.node->height / std::max(next.tip, 1),
+               FormatDuration(static_cast<int64_t>(left * seconds / done)));
+}
+
+IndexSummary IndexFollower::Summary() const
+{
+    if (const HeaderNode* const best = m_shown) {
+        return {m_index.Name(), m_synced, best->height, best->hash};
+    }
+    return {m_index.Name(), m_synced, 0, m_chain.Read().Tree().Genesis()->hash};
+}
+
+bool IndexFollower::IsAtTip() const
+{
+    const HeaderNode* const tip = m_chain.Read().Tip();
+    const HeaderNode* const best = m_shown;
+    return tip && best && best->Ancestor(tip->height) == tip;
+}
+
+bool IndexFollower::WaitForTip() const
+{
+    if (!m_synced) return false;
+    while (!IsAtTip() && !m_chain.Interrupted()) {
+        const Lock lock(m_mutex);
+        if (m_ended) break;
+        m_changed.wait_for(m_mutex, kLookForStop);
+    }
+    return true;
+}
+
+} // namespace ibd

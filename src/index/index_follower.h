@@ -1,0 +1,108 @@
+// IndexFollower: keeps one index at the tip of the active chain, on a thread of its own and of low
+// priority. It takes the blocks one by one from the block files, so the chain never waits for it;
+// events only wake it. In the database, a batch of records and the name of the best block are one
+// write. The best block is never ahead of the coins on disk, so that after a crash the index never
+// has to take back blocks that the node does not know. Records may be: the same ones are written
+// again. Owned by Indexes.
+//
+// Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
+// records, one block and its undo data, and the caches of the database.
+#pragma once
+
+#include "index/index.h"
+#include "index/index_chain.h"
+#include "util/log.h"
+#include "util/threads.h"
+
+namespace ibd {
+
+struct IndexSummary {
+    std::string name;
+    bool synced = false; //!< was at the tip once since the start
+    int32_t height = 0;
+    BlockHash hash; //!< genesis before the first block
+};
+
+class IndexFollower {
+public:
+    /** Bytes of records that are written together while many blocks are missing. */
+    static constexpr size_t kBatchBytes = 4 << 20;
+
+    /** `failed`: called once, on the thread, with an error that ends the index; the node stops. All
+     *  arguments outlive it. */
+    IndexFollower(Index& index, const IndexChain& chain, Env& env, Logger& log,
+                  std::function<void(const Error&)> failed)
+        : m_index(index), m_chain(chain), m_env(env), m_log(log), m_failed(std::move(failed))
+    {
+    }
+    ~IndexFollower() { Stop(); }
+
+    /** Reads where the index is. The block index must be loaded. */
+    Result<> Open();
+    void Start();
+    /** Ends the thread after the block at hand, and saves. */
+    void Stop();
+    /** There may be a new tip. */
+    void Wake();
+
+    IndexSummary Summary() const;
+    /** Whether it holds the tip now. */
+    bool IsAtTip() const;
+    /** Returns once it is at the tip, or the node stops; at once with false if it was never there.
+     */
+    bool WaitForTip() const;
+    /** The last block with written records; null: none. */
+    const HeaderNode* Best() const { return m_shown; }
+
+    /** For tests: goes to the tip on the caller's thread, without Start(). */
+    Result<> CatchUp();
+    /** For tests: what Stop() does last. */
+    Result<> Save() { return Write(); }
+
+private:
+    /** The next block to connect. */
+    struct Next {
+        const HeaderNode* fork = nullptr; //!< last block in common; null: none yet
+        const HeaderNode* node = nullptr;
+        StoredBlock place;
+        int32_t tip = 0;
+    };
+
+    void Run();
+    void WaitToBeWoken();
+    std::optional<Next> FindNext() const;
+    bool Lacks(const Next& next) const;
+    Result<> Rewind(const HeaderNode* fork);
+    Result<> ConnectNext(const Next& next);
+    Result<> Write();
+    bool MaySave() const;
+    void LogProgress(const Next& next);
+    Error Explain(const Error& error) const;
+
+    Index& m_index;
+    const IndexChain& m_chain;
+    Env& m_env;
+    Logger& m_log;
+    const std::function<void(const Error&)> m_failed;
+
+    // Of the thread.
+    const HeaderNode* m_best = nullptr;    //!< the last block in the index or its batch
+    const HeaderNode* m_saved = nullptr;   //!< the block that the database names
+    const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
+    std::optional<KvBatch> m_batch;
+    const HeaderNode* m_lacking = nullptr; //!< the block whose data is waited for
+    int64_t m_started_micros = 0;          //!< of the present way to the tip
+    int64_t m_logged_micros = 0;
+    int32_t m_start_height = 0;
+
+    std::atomic<const HeaderNode*> m_shown = nullptr;
+    std::atomic<bool> m_synced{false};
+    std::atomic<bool> m_stop{false};
+    mutable Mutex m_mutex;
+    mutable std::condition_variable_any m_changed;
+    bool m_woken IBD_GUARDED_BY(m_mutex) = false;
+    bool m_ended IBD_GUARDED_BY(m_mutex) = false;
+    NamedThread m_thread;
+};
+
+} // namespace ibd

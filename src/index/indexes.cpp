@@ -1,0 +1,114 @@
+// See indexes.h.
+#include "index/indexes.h"
+
+#include "util/found.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr size_t kCoinStatsCache = 4 << 20; //!< bytes; its records are seldom read
+
+} // namespace
+
+Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const char* option, const Path& folder,
+                                                 size_t cache, bool wipe)
+{
+    KvOptions options;
+    options.directory = folder;
+    options.cache_bytes = cache;
+    options.wipe = wipe;
+    auto db = KvStore::Open(m_parts.env, m_parts.log, std::move(options));
+    if (db) return db;
+    std::string text = fmt::format("{}: {}", option, db.Message());
+    if (IsBadData(db)) {
+        text += fmt::format(". Delete the folder '{}' to have the index built again, or restart "
+                            "without {}",
+                            folder.string(), option);
+    }
+    return Error{std::move(text), db.GetError().kind};
+}
+
+// In the order of getindexinfo.
+Result<> Indexes::OpenAll(bool wipe)
+{
+    const IndexOptions& options = m_parts.options;
+    const Path& folder = m_parts.folder;
+    if (options.tx) {
+        IBD_ASSIGN_OR_RETURN(auto db,
+                             OpenDb("-txindex", folder / "txindex", options.tx_cache, wipe));
+        m_tx = std::make_unique<TxIndex>(std::move(db));
+        m_entries.push_back({m_tx.get(), nullptr});
+    }
+    if (options.coin_stats) {
+        IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-coinstatsindex", folder / "coinstatsindex" / "db",
+                                             kCoinStatsCache, wipe));
+        m_coin_stats = std::make_unique<CoinStatsIndex>(m_parts.consensus, std::move(db));
+        m_entries.push_back({m_coin_stats.get(), nullptr});
+    }
+    if (options.spenders) {
+        IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-txospenderindex", folder / "txospenderindex" / "db",
+                                             options.spender_cache, wipe));
+        m_spenders = std::make_unique<SpenderIndex>(m_parts.env, std::move(db));
+        m_entries.push_back({m_spenders.get(), nullptr});
+    }
+    if (options.filters) {
+        const Path basic = folder / "blockfilter" / "basic";
+        IBD_ASSIGN_OR_RETURN(auto db,
+                             OpenDb("-blockfilterindex", basic / "db", options.filter_cache, wipe));
+        m_filters = std::make_unique<FilterIndex>(m_parts.env, basic, std::move(db));
+        m_entries.push_back({m_filters.get(), nullptr});
+    }
+    return {};
+}
+
+Result<> Indexes::Open(const IndexChain& chain, bool wipe)
+{
+    CHECK(!m_open);
+    IBD_RETURN_IF_ERROR(OpenAll(wipe));
+    for (Entry& entry : m_entries) {
+        entry.follower = std::make_unique<IndexFollower>(*entry.index, chain, m_parts.env,
+                                                         m_parts.log, m_parts.failed);
+        IBD_RETURN_IF_ERROR(entry.follower->Open());
+    }
+    m_open = true;
+    return {};
+}
+
+void Indexes::Start()
+{
+    for (const Entry& entry : m_entries) entry.follower->Start();
+}
+
+void Indexes::Stop()
+{
+    for (const Entry& entry : m_entries) entry.follower->Stop();
+}
+
+void Indexes::Take(const Event&)
+{
+    if (!m_open) return;
+    for (const Entry& entry : m_entries) entry.follower->Wake();
+}
+
+const IndexFollower& Indexes::FollowerOf(const Index& index) const
+{
+    for (const Entry& entry : m_entries) {
+        if (entry.index == &index) return *entry.follower;
+    }
+    CHECK(false);
+}
+
+std::vector<IndexSummary> Indexes::Summaries() const
+{
+    std::vector<IndexSummary> out;
+    for (const Entry& entry : m_entries) out.push_back(entry.follower->Summary());
+    return out;
+}
+
+void Indexes::WaitForTip() const
+{
+    for (const Entry& entry : m_entries) (void)entry.follower->WaitForTip();
+}
+
+} // namespace ibd

@@ -1,0 +1,68 @@
+// Indexes: the indexes that the user asked for, and their followers. Owned by the node: made
+// before the first event, opened when the chainstate is loaded, started when the stored blocks are
+// connected, stopped after the last write of the coins. Access to an index by type: null if it was
+// not asked for. Any thread after Open().
+#pragma once
+
+#include "events/events.h"
+#include "index/coin_stats_index.h"
+#include "index/filter_index.h"
+#include "index/index_follower.h"
+#include "index/index_options.h"
+#include "index/spender_index.h"
+#include "index/tx_index.h"
+
+namespace ibd {
+
+struct IndexesParts {
+    Env& env;
+    Logger& log;
+    const ConsensusParams& consensus;
+    Path folder; //!< <network's data directory>/indexes
+    IndexOptions options;
+    /** Ends the node; any thread. */
+    std::function<void(const Error&)> failed;
+};
+
+class Indexes final : public EventConsumer {
+public:
+    explicit Indexes(IndexesParts parts) : m_parts(std::move(parts)) {}
+
+    /** `wipe`: remove their contents first (-reindex). Errors are one line for the user. */
+    Result<> Open(const IndexChain& chain, bool wipe);
+    void Start();
+    void Stop();
+
+    void Take(const Event&) override;
+
+    const TxIndex* Tx() const { return m_tx.get(); }
+    const SpenderIndex* Spenders() const { return m_spenders.get(); }
+    const FilterIndex* Filters() const { return m_filters.get(); }
+    const CoinStatsIndex* CoinStats() const { return m_coin_stats.get(); }
+    /** The follower of an index. */
+    const IndexFollower& FollowerOf(const Index& index) const;
+    /** Of all, in Core's order. */
+    std::vector<IndexSummary> Summaries() const;
+    /** Returns once those that were at the tip before are there again, or the node stops. */
+    void WaitForTip() const;
+
+private:
+    struct Entry {
+        Index* index;
+        std::unique_ptr<IndexFollower> follower;
+    };
+
+    Result<> OpenAll(bool wipe);
+    Result<std::unique_ptr<KvStore>> OpenDb(const char* option, const Path& folder, size_t cache,
+                                            bool wipe);
+
+    const IndexesParts m_parts;
+    std::unique_ptr<TxIndex> m_tx;
+    std::unique_ptr<SpenderIndex> m_spenders;
+    std::unique_ptr<FilterIndex> m_filters;
+    std::unique_ptr<CoinStatsIndex> m_coin_stats;
+    std::vector<Entry> m_entries;
+    std::atomic<bool> m_open{false};
+};
+
+} // namespace ibd

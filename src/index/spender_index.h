@@ -1,0 +1,41 @@
+// SpenderIndex (-txospenderindex): the transaction that spends an output, for gettxspendingprevout.
+// A key has a keyed hash of the outpoint and the place of the spending transaction; the few
+// transactions under one hash are read to find the right one. Format: doc/formats/indexes.md.
+#pragma once
+
+#include "crypto/siphash.h"
+#include "index/index.h"
+#include "index/tx_position.h"
+
+namespace ibd {
+
+class SpenderIndex final : public Index {
+public:
+    /** `env` gives the key of a new database. */
+    SpenderIndex(Env& env, std::unique_ptr<KvStore> db)
+        : Index({.name = "txospenderindex",
+                 .option = "-txospenderindex",
+                 .thread = "txospenderidx",
+                 .block_to_disconnect = true},
+                std::move(db)),
+          m_env(env)
+    {
+    }
+
+    Result<> Load(const HeaderNode*) override;
+    Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
+    Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) override;
+    Result<> Save(KvBatch&) override { return {}; }
+
+    /** The spender in the active chain; nothing: unspent, or not in the index. Any thread. */
+    Found<PlacedTx> Find(const BlockStore& blocks, const OutPoint& output) const;
+
+private:
+    void ForEachKey(const IndexedBlock& block,
+                    const std::function<void(const Bytes&)>& visit) const;
+
+    Env& m_env;
+    SipKey m_key;
+};
+
+} // namespace ibd

@@ -1,0 +1,27 @@
+// TxIndex (-txindex): the place of each transaction of the active chain by its txid, for
+// getrawtransaction. Transactions of blocks that were taken back stay until a block of the new
+// branch has them again, as in Core. Format: doc/formats/indexes.md.
+#pragma once
+
+#include "index/index.h"
+#include "index/tx_position.h"
+
+namespace ibd {
+
+class TxIndex final : public Index {
+public:
+    explicit TxIndex(std::unique_ptr<KvStore> db)
+        : Index({.name = "txindex", .option = "-txindex", .thread = "txidx"}, std::move(db))
+    {
+    }
+
+    Result<> Load(const HeaderNode*) override { return {}; }
+    Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
+    Result<> Disconnect(KvBatch&, const IndexedBlock&) override { return {}; }
+    Result<> Save(KvBatch&) override { return {}; }
+
+    /** Nothing: it is not in the index. Any thread. */
+    Found<PlacedTx> Find(const BlockStore& blocks, const Txid& txid) const;
+};
+
+} // namespace ibd

@@ -1,0 +1,36 @@
+// TxPosition: the place of a transaction in the block files, as indexes store it, and the way from
+// it to the transaction. Format: doc/formats/indexes.md. Any thread.
+#pragma once
+
+#include "primitives/block.h"
+#include "primitives/transaction.h"
+#include "storage/block_store.h"
+
+#include <functional>
+
+namespace ibd {
+
+struct TxPosition {
+    FilePos block;
+    uint32_t offset = 0; //!< bytes between the block's header and the transaction
+
+    bool operator==(const TxPosition&) const = default;
+
+    void Write(Writer& out) const;
+    /** Fails through the reader. */
+    static TxPosition Read(Reader& in);
+};
+
+/** Calls `visit` with each transaction of the block at `pos`, and its place. */
+void ForEachPosition(const BlockView& block, FilePos pos,
+                     const std::function<void(const TxView&, const TxPosition&)>& visit);
+
+struct PlacedTx {
+    BlockHash block;
+    TransactionRef tx;
+};
+
+/** The transaction at a position. The error names the file. */
+Result<PlacedTx> ReadTxAt(const BlockStore& blocks, const TxPosition& at);
+
+} // namespace ibd

@@ -1,0 +1,22 @@
+// ChainForIndexes: the node's chain as the indexes see it. Owned by the node, as long as the chain.
+#pragma once
+
+#include "index/index_chain.h"
+#include "validation/chain_manager.h"
+
+namespace ibd {
+
+class ChainForIndexes final : public IndexChain {
+public:
+    explicit ChainForIndexes(const ChainManager& chain) : m_chain(chain) {}
+
+    ChainReader Read() const override { return m_chain.Read(); }
+    const BlockStore& Blocks() const override { return m_chain.Blocks(); }
+    const HeaderNode* Flushed() const override { return m_chain.Flushed(); }
+    bool Interrupted() const override { return m_chain.Interrupted(); }
+
+private:
+    const ChainManager& m_chain;
+};
+
+} // namespace ibd

@@ -1,0 +1,64 @@
+"""Indexes: after a sync with the booster, whose undo data comes late; damaged; and refused."""
+
+import shutil
+
+from framework import FunctionalTest, wait_until
+from generated import small_chain
+
+FOLDERS = {  # of the databases, below indexes/
+    "-txindex": "txindex",
+    "-txospenderindex": "txospenderindex/db",
+    "-blockfilterindex": "blockfilter/basic/db",
+    "-coinstatsindex": "coinstatsindex/db",
+}
+
+
+class Indexes(FunctionalTest):
+    def synced(self, node, height):
+        wanted = {"synced": True, "best_block_height": height}
+        wait_until(lambda: list(node.rpc("getindexinfo").values()) == [wanted] * len(FOLDERS),
+                   "the indexes are synced")
+
+    def test_after_the_booster(self):
+        made = small_chain(30000)
+        boosted = made.place(self.node(), copied=True)
+        boosted.start("-reindex", f"-ibdboosterfile={made.container}", *made.trust, *FOLDERS)
+        serial = made.place(self.node(), copied=True)
+        serial.start("-reindex", "-ibdbooster=0", *made.trust, *FOLDERS)
+        for node in (boosted, serial):
+            self.synced(node, made.height)
+            indexed = node.rpc("gettxoutsetinfo", "muhash")
+            counted = node.rpc("gettxoutsetinfo", "muhash", None, False)
+            self.assertIn("block_info", indexed)
+            self.assertIn("disk_size", counted)
+            for name in ("txouts", "bogosize", "muhash", "total_amount"):
+                self.assertEqual(indexed[name], counted[name], name)
+        # Its header depends on all filters below.
+        self.assertEqual(boosted.rpc("getblockfilter", made.tip),
+                         serial.rpc("getblockfilter", made.tip))
+        block = boosted.rpc("getblock", boosted.rpc("getblockhash", 150), 2)
+        self.assertGreater(len(block["tx"]), 1)
+        for tx in block["tx"][1:]:
+            found = boosted.rpc("getrawtransaction", tx["txid"], 2)
+            self.assertEqual(found["blockhash"], block["hash"])
+            spent = [{"txid": one["txid"], "vout": one["vout"]} for one in tx["vin"]]
+            said = boosted.rpc("gettxspendingprevout", spent)
+            self.assertEqual({one["spendingtxid"] for one in said}, {tx["txid"]})
+
+    def test_damaged_ones_are_built_again(self):
+        node = self.node().start(*FOLDERS).stop()
+        for option, folder in FOLDERS.items():
+            database = node.net_dir / "indexes" / folder
+            (database / "CURRENT").write_text("no name of a file")
+            said = self.assert_refused(node, option, saying="LevelDB error: Corruption")
+            self.assertIn(f"Delete the folder '{database}'", said)
+            self.assertIn(f"restart without {option}", said)
+            shutil.rmtree(database)
+        node.start(*FOLDERS)
+        self.synced(node, 0)
+
+    def test_refused_with_prune(self):
+        for option, text in (("-txindex", "Prune mode is incompatible with -txindex."),
+                             ("-blockfilterindex", "-blockfilterindex is not supported"),
+                             ("-coinstatsindex", "-coinstatsindex is not supported")):
+            self.assert_refused(self.node(), "-prune=550", option, saying=text)

@@ -1,0 +1,299 @@
+// -blockfilterindex, -txospenderindex and -coinstatsindex over a chain with branches: what is found
+// for blocks of both, undo data that comes late, a restart at any moment, and a disk that fails at
+// any step.
+#include "fake_chain.h"
+#include "index/coin_stats_index.h"
+#include "index/filter_index.h"
+#include "index/index_follower.h"
+#include "index/spender_index.h"
+#include "sim/fault_env.h"
+#include "support/testdata.h"
+#include "util/found.h"
+
+#include <set>
+
+using namespace ibd;
+using namespace ibd::test;
+
+namespace {
+
+Result<std::unique_ptr<KvStore>> OpenKv(const Path& folder, KvIoCheck before_io = nullptr)
+{
+    KvOptions options;
+    options.directory = folder;
+    options.cache_bytes = 1 << 20;
+    options.before_io = std::move(before_io);
+    return KvStore::Open(TestEnv(), TestLog(), std::move(options));
+}
+
+/** The chain with its undo data, which may be left out above a height. */
+class Machine {
+public:
+    explicit Machine(int32_t with_undo = INT32_MAX)
+        : params(MakeChainParams(Network::kRegtest)), branches(params),
+          chain(params, folder / "blocks")
+    {
+        const auto add = [&](const Bytes& raw) {
+            const HeaderNode* const node = chain.Add(raw);
+            undo[node->hash] = maker.Add(raw, node->height);
+            bytes[node->hash] = raw;
+            if (node->height <= with_undo) chain.AddUndo(*node, undo[node->hash]);
+            return node;
+        };
+        for (const Bytes& raw : branches.common) fork = add(raw);
+        for (const Bytes& raw : branches.a) tip_a = add(raw);
+        for (const Bytes& raw : branches.b) tip_b = add(raw);
+        bytes[params.consensus.genesis_hash] = params.genesis.raw;
+    }
+
+    /** The index has the filter of each block up to `tip`, and the chain of headers. */
+    void CheckFilters(const FilterIndex& index, const HeaderNode* tip) const
+    {
+        FilterHeader header;
+        for (int32_t height = 0; height <= tip->height; ++height) {
+            const HeaderNode& node = *tip->Ancestor(height);
+            BlockView block;
+            Must(block.Parse(bytes.at(node.hash)));
+            const Bytes expected = BasicFilter(block, height > 0 ? &undo.at(node.hash) : nullptr);
+            header = NextFilterHeader(FilterHash(expected), header);
+            REQUIRE(Must(index.Filter(node)) == expected);
+            REQUIRE(Must(index.Find(node))->header == header);
+        }
+    }
+
+    const TempDir folder{MemoryFolder()};
+    const ChainParams params;
+    const Branches branches;
+    FakeChain chain;
+    UndoMaker maker;
+    std::map<BlockHash, BlockUndo> undo;
+    std::map<BlockHash, Bytes> bytes;
+    const HeaderNode *fork = nullptr, *tip_a = nullptr, *tip_b = nullptr;
+};
+
+/** An index and its follower in `folder`. */
+template <typename Kind>
+struct Followed {
+    Followed(const Machine& machine, Kind& kind)
+        : follower(kind, machine.chain, TestEnv(), TestLog(), [](const Error&) {})
+    {
+    }
+    IndexFollower follower;
+};
+
+FilterIndex MakeFilters(Env& env, const Path& folder, const KvIoCheck& check = nullptr)
+{
+    return FilterIndex(env, folder, Must(OpenKv(folder / "db", check)));
+}
+
+} // namespace
+
+TEST_CASE("filters of all branches stay", "[filterindex]")
+{
+    Machine machine;
+    const Path folder = machine.folder / "basic";
+    for (const bool restart : {false, true}) {
+        std::filesystem::remove_all(folder);
+        auto index = std::make_unique<FilterIndex>(TestEnv(), folder, Must(OpenKv(folder / "db")));
+        auto followed = std::make_unique<Followed<FilterIndex>>(machine, *index);
+        Must(followed->follower.Open());
+        for (const HeaderNode* tip : {machine.fork, machine.tip_a, machine.tip_b}) {
+            machine.chain.SetDurableTip(tip);
+            if (restart) {
+                followed.reset();
+                index.reset();
+                index =
+                    std::make_unique<FilterIndex>(TestEnv(), folder, Must(OpenKv(folder / "db")));
+                followed = std::make_unique<Followed<FilterIndex>>(machine, *index);
+                Must(followed->follower.Open());
+            }
+            Must(followed->follower.CatchUp());
+            machine.CheckFilters(*index, tip);
+        }
+        machine.CheckFilters(*index, machine.tip_a);
+    }
+}
+
+TEST_CASE("the filter index waits for undo data", "[filterindex]")
+{
+    Machine machine(60);
+    const Path folder = machine.folder / "basic";
+    machine.chain.SetDurableTip(machine.tip_a);
+    FilterIndex index(TestEnv(), folder, Must(OpenKv(folder / "db")));
+    Followed<FilterIndex> followed(machine, index);
+    Must(followed.follower.Open());
+    Must(followed.follower.CatchUp());
+    CHECK(followed.follower.Best()->height == 60);
+    CHECK_FALSE(followed.follower.Summary().synced);
+    for (int32_t height = 61; height <= machine.tip_a->height; ++height) {
+        const HeaderNode& node = *machine.tip_a->Ancestor(height);
+        machine.chain.AddUndo(node, machine.undo[node.hash]);
+    }
+    Must(followed.follower.CatchUp());
+    CHECK(followed.follower.Summary().synced);
+    machine.CheckFilters(index, machine.tip_a);
+}
+
+TEST_CASE("a damaged filter is named", "[filterindex]")
+{
+    Machine machine;
+    const Path folder = machine.folder / "basic";
+    machine.chain.SetDurableTip(machine.tip_a);
+    FilterIndex index(TestEnv(), folder, Must(OpenKv(folder / "db")));
+    Followed<FilterIndex> followed(machine, index);
+    Must(followed.follower.Open());
+    Must(followed.follower.CatchUp());
+    const FilterIndex::Entry entry = *Must(index.Find(*machine.tip_a));
+    const Path file = folder / "fltr00000.dat";
+    CHECK(std::filesystem::file_size(file) == FilterFiles::kChunkBytes);
+    const auto out = Must(TestEnv().OpenWrite(file, false));
+    Must(out->WriteAt(entry.at.offset + 34, Bytes{0xff, 0xff}));
+    const auto read = index.Filter(*machine.tip_a);
+    REQUIRE(IsBadData(read));
+    CHECK(read.Message().find(file.string()) != std::string::npos);
+}
+
+TEST_CASE("filters fill files one after the other", "[filterindex]")
+{
+    const TempDir folder(MemoryFolder());
+    FilterFiles files(TestEnv(), folder.Get());
+    const Bytes filter = RandomBytes(6 << 20);
+    std::vector<FilePos> places;
+    for (uint8_t i = 0; i < 5; ++i) {
+        places.push_back(Must(files.Append(BlockHash(Sha256d(Bytes{i})), filter)));
+    }
+    Must(files.Sync());
+    CHECK(places[1] == FilePos{0, static_cast<uint32_t>(filter.size()) + 37});
+    CHECK(places[2] == FilePos{1, 0});
+    CHECK(places[4] == FilePos{2, 0});
+    CHECK(std::filesystem::file_size(folder / "fltr00000.dat") == 2 * (filter.size() + 37));
+    for (uint8_t i = 0; i < 5; ++i) {
+        const BlockHash block(Sha256d(Bytes{i}));
+        CHECK(Must(files.Read(places[i], block, FilterHash(filter))) == filter);
+        CHECK(IsBadData(files.Read(places[i], BlockHash(), FilterHash(filter))));
+    }
+}
+
+TEST_CASE("any step of the filter index's disk fails once", "[filterindex]")
+{
+    Machine machine;
+    const auto live = [&](const Path& folder, FaultEnv& env) -> Result<> {
+        IBD_ASSIGN_OR_RETURN(auto db, OpenKv(folder / "db", [&](const char* kind, const Path& p) {
+                                 return env.Step(kind, p);
+                             }));
+        FilterIndex index(env, folder, std::move(db));
+        Followed<FilterIndex> followed(machine, index);
+        machine.chain.SetDurableTip(machine.tip_a);
+        IBD_RETURN_IF_ERROR(followed.follower.Open());
+        IBD_RETURN_IF_ERROR(followed.follower.CatchUp());
+        machine.chain.SetDurableTip(machine.tip_b);
+        return followed.follower.CatchUp();
+    };
+    int failures = 0;
+    // The many writes of single filters are alike: most of them are passed over.
+    for (uint64_t step = 0;; step += step < 30 ? 1 : 7) {
+        const Path folder = machine.folder / ("step" + std::to_string(step));
+        FaultEnv env;
+        std::atomic<bool> hit = false;
+        env.SetScript([&](const FaultEnv::Operation& operation) {
+            return operation.number == step && !hit.exchange(true);
+        });
+        const Result<> first = live(folder, env);
+        if (!hit) break;
+        failures += first.Ok() ? 0 : 1;
+        FaultEnv sound;
+        Must(live(folder, sound));
+        const FilterIndex index = MakeFilters(TestEnv(), folder);
+        machine.CheckFilters(index, machine.tip_b);
+        std::filesystem::remove_all(folder);
+    }
+    CHECK(failures > 20);
+}
+
+TEST_CASE("spenders are those of the active chain", "[spenderindex]")
+{
+    Machine machine;
+    const Path folder = machine.folder / "txospenderindex";
+    const auto check = [&](const SpenderIndex& index, const HeaderNode* tip) {
+        std::map<OutPoint, std::pair<BlockHash, Txid>> expected;
+        std::set<OutPoint> all;
+        for (const auto& [hash, raw] : machine.bytes) {
+            BlockView block;
+            Must(block.Parse(raw));
+            const HeaderNode* const node = machine.chain.Read().Find(hash);
+            for (const TxView& tx : block.Txs().subspan(1)) {
+                for (const InputView& input : tx.inputs) {
+                    all.insert(input.Prevout());
+                    if (tip->Ancestor(node->height) != node) continue;
+                    expected[input.Prevout()] = {hash, tx.txid};
+                }
+            }
+        }
+        for (const OutPoint& output : all) {
+            const auto found = Must(index.Find(machine.chain.Blocks(), output));
+            REQUIRE(found.has_value() == expected.contains(output));
+            if (!found) continue;
+            REQUIRE(found->block == expected[output].first);
+            REQUIRE(found->tx->Id() == expected[output].second);
+        }
+        REQUIRE(all.size() > expected.size());
+    };
+    std::map<Bytes, Bytes> at_b;
+    for (const bool restart : {false, true}) {
+        std::unique_ptr<SpenderIndex> index;
+        std::unique_ptr<Followed<SpenderIndex>> followed;
+        for (const HeaderNode* tip : {machine.tip_a, machine.tip_b, machine.tip_a, machine.tip_b}) {
+            machine.chain.SetDurableTip(tip);
+            if (restart || !index) {
+                followed.reset();
+                index.reset();
+                index = std::make_unique<SpenderIndex>(TestEnv(), Must(OpenKv(folder)));
+                followed = std::make_unique<Followed<SpenderIndex>>(machine, *index);
+                Must(followed->follower.Open());
+            }
+            Must(followed->follower.CatchUp());
+            check(*index, tip);
+        }
+        if (!restart) at_b = RecordsOf(index->Db());
+        CHECK(RecordsOf(index->Db()) == at_b); // the key of the hashes stays, too
+    }
+}
+
+TEST_CASE("statistics of coins are the same by any way", "[coinstatsindex]")
+{
+    Machine machine;
+    const auto open = [&](const Path& folder) {
+        return std::make_unique<CoinStatsIndex>(machine.params.consensus, Must(OpenKv(folder)));
+    };
+    const Path around = machine.folder / "around";
+    for (const HeaderNode* tip : {machine.fork, machine.tip_a, machine.tip_b}) {
+        machine.chain.SetDurableTip(tip);
+        const auto index = open(around);
+        Followed<CoinStatsIndex> followed(machine, *index);
+        Must(followed.follower.Open());
+        Must(followed.follower.CatchUp());
+    }
+    const auto index = open(around);
+    const auto straight = open(machine.folder / "straight");
+    Followed<CoinStatsIndex> followed(machine, *straight);
+    Must(followed.follower.Open());
+    Must(followed.follower.CatchUp());
+    for (int32_t height = 0; height <= machine.tip_b->height; ++height) {
+        const HeaderNode& node = *machine.tip_b->Ancestor(height);
+        const CoinTotals totals = *Must(index->Find(node));
+        REQUIRE(Must(straight->Find(node)) == totals);
+        REQUIRE(totals.total + totals.Unspendable() == totals.subsidy);
+    }
+    CHECK(Must(index->Find(*machine.tip_a))); // stays
+    CHECK_FALSE(Must(straight->Find(*machine.tip_a)));
+
+    // The sum must be that of the block.
+    KvBatch batch(straight->Db());
+    batch.Put(Bytes{'M'}, MuHash3072(Bytes{1}).Serialize());
+    Must(straight->Db().Write(batch));
+    const Result<> opened = followed.follower.Open();
+    REQUIRE(IsBadData(opened));
+    CHECK(
+        opened.Message().find("Cannot read current coinstatsindex state; index may be corrupted") !=
+        std::string::npos);
+}
