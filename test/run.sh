@@ -38,7 +38,7 @@ if ! $quick; then
     # The other implementations take minutes to build the first time, so they start now, at low
     # priority; the interop tests wait for them and say what went wrong.
     set -m
-    (for program in oracle btcd core lnd corepc python_clients; do
+    (for program in oracle btcd core lnd corepc python_clients bloom_wallet; do
         test/interop/build_$program.sh || true
     done) >/dev/null 2>&1 &
     others=$!
