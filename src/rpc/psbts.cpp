@@ -18,7 +18,7 @@ constexpr char kPsbtResult[] = "\"base64\"    (string) The PSBT";
 
 uint32_t PsbtVersionArgument(const RpcCall& call, size_t argument)
 {
-    const uint32_t version = call.Has(argument) ? call.Uint32(argument) : kPsbtVersion2;
+    const uint32_t version = call.Has(argument) ? call.Uint32(argument) : 0;
     if (version == 0 || version == kPsbtVersion2) return version;
     throw RpcError{RpcCode::kInvalidParameter, "The PSBT version can only be 2 or 0"};
 }
@@ -126,7 +126,7 @@ RpcArg PsbtsArg()
 
 RpcArg VersionArg()
 {
-    return {"psbt_version", RpcType::kNumber, false, "2", "Version of the PSBT: 0 or 2 (BIP370)"};
+    return {"psbt_version", RpcType::kNumber, false, "0", "Version of the PSBT: 0 or 2 (BIP370)"};
 }
 
 RpcMethod CreateMethod(ChainContext& context)

@@ -125,7 +125,7 @@ class Psbts(PairTest):
         tx = self.ask("createrawtransaction", [INPUT], {ADDRESS: 1}, 7, False, 3)
         empty = self.ask("createrawtransaction", [], {ADDRESS: 1})
         signed = tx[:84] + "0151" + tx[86:]
-        for version in (None, 0, 1, 2, 3, -1, 2**32, "2"):
+        for version in (0, 1, 2, 3, -1, 2**32, "2"):
             for made in (self.ask("createpsbt", [INPUT], {ADDRESS: 1}, 7, True, 2, version),
                          self.ask("createpsbt", [], {}, 0, None, 1, version),
                          self.ask("converttopsbt", tx, None, None, version),
@@ -134,12 +134,22 @@ class Psbts(PairTest):
                     self.look(made)
         for call in ((), ("zz",), ("",), (signed,), (signed, False), (signed, True), (tx, "x"),
                      (tx, True, True), (tx, True, False), (empty, True, True), (empty,)):
-            self.ask("converttopsbt", *call)
+            self.ask("converttopsbt", *call, *[None] * (3 - len(call)), 0)
+        self.ask("converttopsbt")
         for method in ("decodepsbt", "combinepsbt", "joinpsbts", "finalizepsbt", "analyzepsbt",
                        "utxoupdatepsbt", "descriptorprocesspsbt"):
             for call in ((), (5,), ("x",), ("",), ([],), ([5],), (["x"],), (["x", "x"],),
                          ("x", 5), ("x", []), ("x", [5]), ("x", ["x"]), ("x", [{}]), ("x", [""])):
                 self.ask(method, *call)
+
+    def test_version_by_default(self):
+        """0, as of Core 31, which the pinned Core makes on request."""
+        calls = (("createpsbt", [INPUT], {ADDRESS: 1}, 7, True, 2),
+                 ("converttopsbt", self.ask("createrawtransaction", [INPUT], {ADDRESS: 1}), False,
+                  True))
+        for call in calls:
+            self.assertEqual(self.pair.ours.rpc(*call), self.pair.core.rpc(*call, 0))
+            self.assertEqual(self.pair.ours.rpc(*call, None), self.pair.core.rpc(*call, 0))
 
     def fund(self, shapes):
         """Outpoints of coins that pay to the descriptors, in that order."""
@@ -248,7 +258,7 @@ class Psbts(PairTest):
         parent = self.ask("descriptorprocesspsbt", psbt, texts)["hex"]
         txid = self.ask("sendrawtransaction", parent, 0)
         inputs = [{"txid": txid, "vout": i} for i in (0, 1)]
-        psbt = self.ask("createpsbt", inputs, {ADDRESS: 2.9999})
+        psbt = self.ask("createpsbt", inputs, {ADDRESS: 2.9999}, 0, True, 2, 2)
         self.look(self.ask("utxoupdatepsbt", psbt))
         self.look(self.ask("utxoupdatepsbt", psbt, texts))
         signed = self.ask("descriptorprocesspsbt", psbt, texts)
@@ -267,7 +277,7 @@ class Psbts(PairTest):
         one = self.ask("createpsbt", [INPUT], {ADDRESS: 1}, 9, True, 1, 0)
         two = self.ask("createpsbt", [{"txid": TXID, "vout": i} for i in (1, 2)],
                        [{"data": "00"}], 5, True, 3, 0)
-        newer = self.ask("createpsbt", [INPUT], {ADDRESS: 1})
+        newer = self.ask("createpsbt", [INPUT], {ADDRESS: 1}, 0, True, 2, 2)
         for bad in ([one], [one, one], [one, newer], [newer, newer], [one, "x"], [two, one, two]):
             self.ask("joinpsbts", bad)
         answers = []

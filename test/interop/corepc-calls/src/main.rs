@@ -10,8 +10,14 @@
 #![allow(deprecated)] // the client for one version, whose types are stricter than the other's
 
 use corepc_client::bitcoin::consensus::encode::deserialize_hex;
-use corepc_client::bitcoin::{Address, OutPoint, SignedAmount, Transaction};
-use corepc_client::client_sync::v31::{Client, FeeEstimateMode, TemplateRequest, TemplateRules};
+use corepc_client::bitcoin::secp256k1::Secp256k1;
+use corepc_client::bitcoin::{
+    Address, Amount, Network, OutPoint, PrivateKey, SignedAmount, Transaction,
+};
+use corepc_client::client_sync::v31::{
+    AddNodeCommand, Client, FeeEstimateMode, Input, Output, SetBanCommand, TemplateRequest,
+    TemplateRules,
+};
 use corepc_client::client_sync::Auth;
 use std::fmt::Debug;
 
@@ -118,6 +124,57 @@ fn pool(client: &Client, parent: &Transaction, child: &Transaction) -> Result<()
     Ok(())
 }
 
+/// Calls that need no coin: addresses, descriptors, messages, PSBTs of a transaction.
+fn tools(client: &Client, address: &Address, tx: &Transaction) -> Result<(), Failure> {
+    let key = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA".parse::<PrivateKey>()?;
+    let public = key.public_key(&Secp256k1::new());
+    call!(model client.validate_address(address));
+    call!(model client.decode_script("51"));
+    call!(model client.create_multisig(1, vec![public]));
+    if let Some(known) = call!(client.get_descriptor_info(&format!("pkh({public})"))) {
+        call!(model client.derive_addresses(&known.descriptor));
+        call!(model client.scan_tx_out_set_start(&[known.descriptor.as_str()]));
+        call!(client.scan_tx_out_set_status());
+    }
+    if let Some(signed) = call!(model client.sign_message_with_privkey(&key, "text")) {
+        let owner = Address::p2pkh(public, Network::Regtest);
+        let verified = client.verify_message(&owner, &signed.0, "text")?;
+        assert!(verified.0);
+    }
+    let spent = tx.input[0].previous_output;
+    let inputs = [Input {
+        txid: spent.txid,
+        vout: spent.vout.into(),
+        sequence: None,
+    }];
+    let outputs = [Output::new(address.clone(), Amount::from_sat(1_000))];
+    call!(model client.create_raw_transaction(&inputs, &outputs));
+    call!(model client.sign_raw_transaction_with_key(tx, &[key]));
+    if let Some(psbt) = call!(model client.create_psbt(&inputs, &outputs)) {
+        call!(model client.decode_psbt(&psbt.0.to_string()));
+        call!(model client.analyze_psbt(&psbt.0));
+        call!(model client.utxo_update_psbt(&psbt.0));
+        call!(model client.finalize_psbt(&psbt.0));
+        call!(model client.combine_psbt(&[psbt.0]));
+    }
+    Ok(())
+}
+
+fn peers(client: &Client) -> Result<(), Failure> {
+    call!(client.get_connection_count());
+    call!(client.add_node("127.0.0.1:1", AddNodeCommand::Add));
+    call!(client.get_added_node_info());
+    call!(client.add_node("127.0.0.1:1", AddNodeCommand::Remove));
+    call!(client.set_ban("192.0.2.0/24", SetBanCommand::Add));
+    call!(client.list_banned());
+    call!(client.clear_banned());
+    call!(client.ping());
+    call!(client.get_raw_addrman());
+    call!(client.get_orphan_txs_verbosity_1());
+    call!(model client.get_orphan_txs_verbosity_2());
+    Ok(())
+}
+
 fn mining(client: &Client, address: &Address) -> Result<(), Failure> {
     let request = TemplateRequest {
         rules: vec![TemplateRules::Segwit],
@@ -126,7 +183,11 @@ fn mining(client: &Client, address: &Address) -> Result<(), Failure> {
     if let Some(template) = call!(model client.get_block_template(&request)) {
         assert_eq!(template.transactions.len(), 2);
     }
+    call!(client.get_network_hash_ps());
+    call!(client.get_difficulty());
     call!(model client.generate_to_address(1, address));
+    call!(model client.generate_block(&address.to_string(), &[], true));
+    call!(model client.wait_for_block_height(1));
     assert!(client.get_raw_mempool()?.0.is_empty());
     Ok(())
 }
@@ -138,8 +199,11 @@ fn run(args: &[String]) -> Result<(), Failure> {
     let client = Client::new_with_auth(url, Auth::CookieFile(cookie.into()))?;
     let address = address.parse::<Address<_>>()?.assume_checked();
     at_start(&client)?;
+    peers(&client)?;
     blocks(&client)?;
-    pool(&client, &deserialize_hex(parent)?, &deserialize_hex(child)?)?;
+    let parent = deserialize_hex(parent)?;
+    tools(&client, &address, &parent)?;
+    pool(&client, &parent, &deserialize_hex(child)?)?;
     mining(&client, &address)?;
     blocks(&client)
 }
