@@ -234,7 +234,8 @@ RpcMethod ScanBlocksMethod(ChainContext& context)
           "",
           {{"filter_false_positives", RpcType::kBool, false, "false",
             "Whether to look into the blocks, too: without, one in 784,931 filters and elements "
-            "names a block in vain"}}}},
+            "names a block in vain"}},
+          "options"}},
         "{\n  \"from_height\": n, \"to_height\": n,   (numeric) The first and the last block\n"
         "  \"relevant_blocks\": [ \"hex\", ... ],  (array) Hashes of the blocks\n"
         "  \"completed\": bool                    (boolean) Whether the scan came to its end\n}",

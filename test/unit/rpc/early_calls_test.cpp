@@ -21,9 +21,11 @@ TEST_CASE("only calls that need coins or a tip, or change more than time and pee
                                                "signrawtransactionwithkey",
                                                "utxoupdatepsbt",
                                                "verifychain"};
-    const std::set<std::string> needs_tip_or_undo = {"getblockfrompeer",
+    const std::set<std::string> needs_tip_or_undo = {"getblockfilter",
+                                                     "getblockfrompeer",
                                                      "getblockstats",
                                                      "getblocktemplate",
+                                                     "scanblocks",
                                                      "waitforblock",
                                                      "waitforblockheight",
                                                      "waitfornewblock",
