@@ -100,8 +100,14 @@ class Miner(JoinedNodes):
             self.assertEqual(tx["depends"], [before[txid] for txid in parents if txid in before])
             self.assertEqual(tx["fee"], FEE)
 
+    def family(self):
+        """Transactions of FEE each, of which one spends another."""
+        parent = redeem(*self.coin(), FEE)
+        return [parent, child_of(parent, FEE), redeem(*self.coin(), FEE)]
+
     def loop(self, miner, other):
-        """Woken by a block of the other node, then by its transactions, and mines them."""
+        """Woken by a block of the other node, mines the other's transactions, and is woken by its
+        own block."""
         template = miner.rpc("getblocktemplate", CAPABLE)
         self.assert_template(template)
         waiter = Waiter(miner, template)
@@ -109,16 +115,12 @@ class Miner(JoinedNodes):
         template = waiter.result()
         self.assertEqual(template["previousblockhash"], block)
 
-        parent = redeem(*self.coin(), FEE)
-        txs = [parent, child_of(parent, FEE), redeem(*self.coin(), FEE)]
-        waiter = Waiter(miner, template)
+        txs = self.family()
         self.send(other, *txs)
-        self.assertTrue(waiter.is_alive())
-        template = waiter.result()
-        self.assertGreaterEqual(waiter.seconds, QUIET_SECONDS)
+        wait_until(lambda: miner.rpc("getblocktemplate", CAPABLE)["transactions"],
+                   "a template with transactions")
+        template = miner.rpc("getblocktemplate", CAPABLE)
         self.assert_template(template, *txs)
-        self.assertEqual(template["previousblockhash"], block)
-
         waiter = Waiter(miner, template)
         block = self.mine(miner, template)
         template = waiter.result()
@@ -128,11 +130,23 @@ class Miner(JoinedNodes):
             self.assertEqual(node.rpc("getrawmempool"), [])
         self.mine(miner, template)
 
-    def test_on_our_node(self):
-        self.loop(self.ours, self.core)
+    def test_loop(self):
+        for miner, other in ((self.ours, self.core), (self.core, self.ours)):
+            self.loop(miner, other)
 
-    def test_on_core(self):
-        self.loop(self.core, self.ours)
+    def test_woken_by_transactions(self):
+        """Both nodes wake a miner after the minute, with the same transactions."""
+        before = [node.rpc("getblocktemplate", CAPABLE) for node in self.nodes]
+        waiters = [Waiter(node, template) for node, template in zip(self.nodes, before)]
+        txs = self.family()
+        self.send(self.core, *txs)
+        after = [waiter.result() for waiter in waiters]
+        for waiter, template in zip(waiters, after):
+            self.assertGreaterEqual(waiter.seconds, QUIET_SECONDS)
+            self.assert_template(template, *txs)
+        for name in ("previousblockhash", "coinbasevalue", "height", "sigoplimit", "weightlimit"):
+            self.assertEqual(after[0][name], after[1][name], name)
+        self.mine(self.ours, after[0])
 
     def test_proposals(self):
         """Blocks that a miner got wrong: both nodes say the same."""
