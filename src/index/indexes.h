@@ -43,7 +43,7 @@ public:
     const IndexFollower& FollowerOf(const Index& index) const;
     /** Of all, in Core's order. */
     std::vector<IndexSummary> Summaries() const;
-    /** Returns once those that were at the tip before are there again, or the node stops. */
+    /** Returns once each index that was at the tip before is there again, or the node stops. */
     void WaitForTip() const;
 
 private:
