@@ -37,6 +37,7 @@ enum class RpcCode : int {
     kP2pDisabled = -31,
     kMethodDeprecated = -32,
     kNodeCapacityReached = -34,
+    kPrivateQueueFull = -37,
 };
 
 struct RpcError {

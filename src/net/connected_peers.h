@@ -5,6 +5,7 @@
 #include "crypto/siphash.h"
 #include "net/network_values.h"
 #include "net/peer/peer_link.h"
+#include "net/socket/proxy_server.h"
 
 #include <map>
 
@@ -15,6 +16,8 @@ struct ConnectedPeer {
     NewPeer peer;
     std::string destination; //!< as the user gave it; empty: by address
     bool added = false;      //!< from NamedPeers::Add()
+    /** It was reached through this proxy rather than its network's. */
+    std::optional<ProxyServer> proxy = {};
     bool closing = false;
     bool prefer_evict = false; //!< was discouraged on arrival
     uint64_t group = 0;        //!< its network group, keyed

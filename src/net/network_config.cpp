@@ -1,9 +1,9 @@
 // See network_config.h.
 #include "net/network_config.h"
 
-#include "net/socket/tor_control.h"
 #include "net/host_lookup.h"
 #include "net/option_rows.h"
+#include "net/socket/tor_control.h"
 #include "util/byte_units.h"
 #include "util/host_port.h"
 #include "util/strings.h"
@@ -229,6 +229,26 @@ void ReadOnionService(const ArgsManager& args, PeerNetworkOptions& options)
     options.onion_service = std::move(onion);
 }
 
+/** Tor may become reachable later, by its control port. */
+Result<> CheckPrivateBroadcast(const PeerNetworkOptions& options)
+{
+    if (!options.private_broadcast) return {};
+    const auto& onion = options.onion_service;
+    const bool may_find_tor = onion && onion->may_connect;
+    if (!options.reachable.Contains(AddressNetwork::kOnion) &&
+        !options.reachable.Contains(AddressNetwork::kI2p) && !may_find_tor) {
+        return BadData("Private broadcast of own transactions requested (-privatebroadcast), but "
+                       "none of Tor or I2P networks is reachable");
+    }
+    if (options.connect_only) {
+        return BadData("Private broadcast of own transactions requested (-privatebroadcast), but "
+                       "-connect is also configured. They are incompatible because the private "
+                       "broadcast needs to open new connections to randomly chosen Tor or I2P "
+                       "peers. Consider using -maxconnections=0 -addnode=... instead");
+    }
+    return {};
+}
+
 Result<> CheckDuplicateBinds(const PeerNetworkOptions& options)
 {
     std::set<Endpoint> seen;
@@ -321,6 +341,7 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
     }
     ReadOnionService(args, options);
     if (sam.empty()) options.reachable.Remove(AddressNetwork::kI2p);
+    IBD_RETURN_IF_ERROR(CheckPrivateBroadcast(options));
     return CheckDuplicateBinds(options);
 }
 

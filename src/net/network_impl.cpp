@@ -56,6 +56,7 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
               }),
       m_named(m_state, m_calls),
       m_automatic(m_state, m_addresses, m_named, m_calls, m_resolver, m_peers),
+      m_private(m_state, m_addresses, m_calls, m_peers.Private()),
       m_interfaces{{m_state, m_peers, m_connections, m_link, m_addresses},
                    {m_state, m_peers, m_calls, m_named},
                    {m_state, m_peers, m_access},
@@ -123,6 +124,7 @@ void PeerNetwork::Impl::LogStartOfWork()
     if (m_options.dns_seed) m_lines.emplace_back(m_at.log, "dnsseed");
     m_lines.emplace_back(m_at.log, "addcon");
     if (m_automatic.HasPlan()) m_lines.emplace_back(m_at.log, "opencon");
+    if (m_options.private_broadcast) m_lines.emplace_back(m_at.log, "privbcast");
 }
 
 bool PeerNetwork::Impl::Round()
@@ -140,6 +142,7 @@ void PeerNetwork::Impl::Tick()
     const int64_t now = m_at.env.MonotonicMicros();
     m_named.Tick(now);
     m_automatic.Tick(now);
+    m_private.Tick(now);
     m_link.UpdateUpload();
     m_addresses.Tick(now);
 }

@@ -8,6 +8,7 @@
 #include "net/inbound_peers.h"
 #include "net/inbound_ways.h"
 #include "net/network.h"
+#include "net/private_peers.h"
 #include "net/socket_link.h"
 #include "net/tip_news.h"
 
@@ -72,6 +73,7 @@ private:
     OutboundCalls m_calls;
     NamedPeers m_named;
     AutomaticPeers m_automatic;
+    PrivatePeers m_private;
     Interfaces m_interfaces;
     std::deque<ThreadLines> m_lines; //!< of the work that runs from Start() to Stop()
 };

@@ -267,6 +267,21 @@ std::vector<OrphanPool::Orphan> TxControl::Orphans()
     return m_state.thread.Ask([&] { return m_manager.Orphans(); });
 }
 
+PrivateAddition TxControl::SendPrivately(const TransactionRef& tx)
+{
+    return m_state.thread.Ask([&] { return m_manager.Private().Send(tx); });
+}
+
+std::vector<PrivateTx> TxControl::PrivateTxs()
+{
+    return m_state.thread.Ask([&] { return m_manager.Private().All(); });
+}
+
+std::vector<TransactionRef> TxControl::AbortPrivate(const Uint256& id)
+{
+    return m_state.thread.Ask([&] { return m_manager.Private().Abort(id); });
+}
+
 void TxControl::SkipTime(int64_t seconds)
 {
     m_state.thread.Run([&] { m_manager.SkipTime(seconds * kSecond); });

@@ -10,6 +10,7 @@
 #include "net/peer/headers_told.h"
 #include "net/peer/orphan_pool.h"
 #include "net/peer/peer_info.h"
+#include "net/peer/private_queue.h"
 
 namespace ibd {
 
@@ -183,6 +184,13 @@ public:
     /** Announces a transaction of the pool to peers. */
     void Announce(const TransactionRef& tx);
     std::vector<OrphanPool::Orphan> Orphans();
+
+    // Without the pool (-privatebroadcast); see PrivateRelay.
+
+    PrivateAddition SendPrivately(const TransactionRef& tx);
+    std::vector<PrivateTx> PrivateTxs();
+    std::vector<TransactionRef> AbortPrivate(const Uint256& id);
+
     /** For tests: scheduled work acts as if this time had passed. */
     void SkipTime(int64_t seconds);
 

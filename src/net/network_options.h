@@ -39,7 +39,7 @@ struct PeerNetworkOptions {
     int max_connections = 125;  //!< automatic ones: -maxconnections, or fewer with a low limit on
                                 //!< descriptors
     std::optional<OnionServiceOptions> onion_service; //!< -listenonion
-    bool map_port = false; //!< -natpmp
+    bool map_port = false;                            //!< -natpmp
     bool discover = true;
     std::vector<Endpoint> external; //!< -externalip
     std::vector<Whitelisted> whitelist;
@@ -71,6 +71,10 @@ struct PeerNetworkOptions {
     bool force_dns_seed = false;
     bool fixed_seeds = true;
     int64_t connect_milliseconds = 5000; //!< -timeout
+    bool private_broadcast = false;      //!< -privatebroadcast
+    /** At a time, beyond `max_connections`. */
+    static constexpr int kMaxPrivatePeers = 64;
+    int MaxPrivatePeers() const { return private_broadcast ? kMaxPrivatePeers : 0; }
 
     // Limits.
     size_t max_receive_buffer = 5'000'000; //!< unread bytes from a peer

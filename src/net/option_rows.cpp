@@ -100,7 +100,11 @@ constexpr OptionRow<PeerNetworkOptions> kDebug[] = {
      kFlag<&PeerNetworkOptions::peers, &PeerOptions::log_addresses>},
 };
 
-constexpr OptionRow<PeerNetworkOptions> kPermissions[] = {
+constexpr OptionRow<PeerNetworkOptions> kRelay[] = {
+    {"-privatebroadcast", "",
+     "Send transactions of sendrawtransaction over short connections of their own through Tor or "
+     "I2P, at most 64 beyond -maxconnections; the pool gets them from the network (default: 0)",
+     kPlain, kFlag<&PeerNetworkOptions::private_broadcast>},
     {"-whitelistforcerelay", "", "Permission forcerelay for listed peers (default: 0)", kPlain,
      kFlag<&PeerNetworkOptions::whitelist_forcerelay>},
     {"-whitelistrelay", "", "Permission relay for listed peers (default: 1)", kPlain,
@@ -114,7 +118,7 @@ std::vector<PeerOptionTopic> PeerOptionTopics()
     return {{OptionGroup::kConnection, kConnection},
             {OptionGroup::kGeneral, kGeneral},
             {OptionGroup::kDebug, kDebug},
-            {OptionGroup::kRelay, kPermissions}};
+            {OptionGroup::kRelay, kRelay}};
 }
 
 } // namespace ibd

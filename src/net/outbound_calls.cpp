@@ -45,7 +45,7 @@ bool OutboundCalls::Connect(OutboundCall call)
                    call.v2 ? "v2" : "v1", ConnectionKindName(call.kind),
                    by_name ? call.destination : endpoint.ToString(), hours);
     if (!by_name) {
-        Dial({call, {TargetOf(endpoint)}});
+        Dial({call, {TargetOf(call, endpoint)}});
         return true;
     }
     std::string_view name = call.destination;
@@ -96,7 +96,7 @@ void OutboundCalls::DialNamed(OutboundCall call, const std::vector<NetAddress>& 
                           call.destination, endpoint.ToString());
             return;
         }
-        pending.targets.push_back(TargetOf(endpoint));
+        pending.targets.push_back(TargetOf(call, endpoint));
     }
     if (pending.targets.empty()) return;
     auto& targets = pending.targets;
@@ -107,10 +107,14 @@ void OutboundCalls::DialNamed(OutboundCall call, const std::vector<NetAddress>& 
     Dial(std::move(pending));
 }
 
-DialTarget OutboundCalls::TargetOf(const Endpoint& endpoint) const
+DialTarget OutboundCalls::TargetOf(const OutboundCall& call, const Endpoint& endpoint) const
 {
     DialTarget out;
     out.address = endpoint;
+    if (call.proxy) {
+        out.proxy = *call.proxy;
+        return out;
+    }
     // Unroutable addresses are local and need no proxy.
     const auto proxy = m_state.ways.proxies.find(endpoint.address.RoutableNetwork());
     if (proxy != m_state.ways.proxies.end()) out.proxy = proxy->second;
@@ -139,12 +143,14 @@ void OutboundCalls::Dialled(const DialResult& result)
         if (!endpoint.address.IsValid() || result.proxy_failed[i]) continue;
         m_addresses.Others().Attempt(endpoint, call.count_failure, m_state.NowSeconds());
     }
+    if (call.ended) call.ended(result.ok);
     if (!result.ok) return;
     if (!m_state.MayConnect()) return m_dialler.Refuse(result.id);
     const Endpoint& endpoint = pending.targets[result.tried - 1].address;
     ConnectedPeer peer;
     peer.destination = call.destination;
     peer.added = call.added;
+    peer.proxy = call.proxy;
     peer.peer.kind = call.kind;
     peer.peer.address = endpoint;
     peer.peer.local = result.local;
@@ -166,6 +172,7 @@ void OutboundCalls::Retry(const ConnectedPeer& peer)
     call.address.endpoint = peer.peer.address;
     call.address.services = peer.peer.services;
     call.added = peer.added;
+    call.proxy = peer.proxy;
     (void)Connect(std::move(call));
 }
 
@@ -216,7 +223,8 @@ int OutboundCalls::AutomaticOutbound() const
 bool OutboundCalls::HasAutomatic() const
 {
     return std::any_of(m_calls.begin(), m_calls.end(), [](const auto& entry) {
-        return entry.second.call.kind != ConnectionKind::kManual;
+        const ConnectionKind kind = entry.second.call.kind;
+        return kind != ConnectionKind::kManual && kind != ConnectionKind::kPrivateBroadcast;
     });
 }
 

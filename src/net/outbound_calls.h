@@ -18,6 +18,10 @@ struct OutboundCall {
     bool v2 = false;
     bool count_failure = false; //!< in the address manager
     bool added = false;         //!< from NamedPeers::Add()
+    /** Used in place of the network's proxy. */
+    std::optional<ProxyServer> proxy = {};
+    /** Called at the end of the attempt. */
+    std::function<void(bool ok)> ended = {};
     /** Callers that wait for the end of the attempt wait until this is released. */
     std::shared_ptr<std::promise<void>> over = {};
 };
@@ -48,8 +52,10 @@ public:
 
     /** Used slots of automatic outbound connections, including running attempts. */
     int AutomaticOutbound() const;
-    /** Whether an attempt of another kind than kManual is running. */
+    /** Whether an attempt for such a slot is running. */
     bool HasAutomatic() const;
+    /** Running attempts. */
+    size_t CountOf(ConnectionKind kind) const;
     /** Running attempts to connect to added nodes. */
     size_t CountAdded() const;
     /** Of an address or name without port. */
@@ -65,9 +71,8 @@ private:
     void LookUpAndDial(OutboundCall call, const std::string& host, uint16_t port);
     void DialNamed(OutboundCall call, const std::vector<NetAddress>& found, uint16_t port);
     void Dial(Pending pending);
-    DialTarget TargetOf(const Endpoint& endpoint) const;
+    DialTarget TargetOf(const OutboundCall& call, const Endpoint& endpoint) const;
     bool IsProxy(const NetAddress& address) const;
-    size_t CountOf(ConnectionKind kind) const;
 
     NetworkState& m_state;
     const PeerNetworkSurroundings& m_at{m_state.at};

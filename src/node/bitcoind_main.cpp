@@ -238,6 +238,12 @@ Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
     const NetworkConfigSource source{m_args, m_config.params, m_env, m_log, dir.Net()};
     IBD_ASSIGN_OR_RETURN(m_options.network, ReadNetworkOptions(source));
     IBD_RETURN_IF_ERROR(ReadListenOptions(source, m_options.network));
+    if (m_options.network.private_broadcast && !m_args.GetBool("-proxyrandomize", true)) {
+        InitWarning(m_log, "Private broadcast of own transactions requested (-privatebroadcast) "
+                           "and -proxyrandomize is disabled. Tor circuits for private broadcast "
+                           "connections may be correlated to other connections over Tor. For "
+                           "maximum privacy set -proxyrandomize=1.");
+    }
     m_options.network.peers.minimum_work = m_options.minimum_work;
     const NodeSignals signals; // before the node's threads
     Node node(m_env, m_log, m_args, m_config.paths, m_config.params, dir, m_options);

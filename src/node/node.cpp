@@ -271,7 +271,8 @@ void Node::MakeNetwork(uint64_t files)
 {
     PeerNetworkOptions options = m_options.network;
     options.folder = m_dir.Net();
-    const auto left = static_cast<int>(std::min<uint64_t>(files - kLeastOpenFiles, kOpenFiles));
+    const auto free = static_cast<int>(std::min<uint64_t>(files - kLeastOpenFiles, kOpenFiles));
+    const int left = std::max(free - options.MaxPrivatePeers(), 0);
     if (left < options.max_connections) {
         InitWarning(m_log, fmt::format("Reducing -maxconnections from {} to {}, because of system "
                                        "limitations.",
@@ -645,7 +646,9 @@ Result<> Node::Start()
 Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
-    const auto peers = static_cast<uint64_t>(m_options.network.max_connections);
+    const PeerNetworkOptions& network = m_options.network;
+    const auto peers =
+        static_cast<uint64_t>(network.max_connections + network.MaxPrivatePeers());
     const uint64_t files = m_env.OpenFileLimit(kOpenFiles + peers);
     if (files < kLeastOpenFiles) {
         return SystemError("Not enough file descriptors available. {} available, {} required.",

@@ -155,7 +155,7 @@ private:
     BlockAssembler m_assembler;
     MiningContext m_mining;
     NetContext m_net{m_chain_context, m_options.policy.min_relay_fee,
-                     m_options.policy.incremental_fee};
+                     m_options.policy.incremental_fee, m_options.network.private_broadcast};
     std::unique_ptr<RpcServer> m_server;
 };
 

@@ -6,7 +6,6 @@ namespace ibd {
 namespace {
 
 constexpr unsigned kPlain = OptionSpec::kPlain;
-constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
 constexpr unsigned kHidden = OptionSpec::kHidden;
 
 constexpr OptionRow<NodeOptions> kRelay[] = {
@@ -21,7 +20,6 @@ constexpr OptionRow<NodeOptions> kRelay[] = {
     {"-minrelaytxfee", "=<amt>", "Fee rate below which is none, BTC/kvB (default: 0.000001)"},
     {"-permitbaremultisig", "", "Relay bare multisig outputs (default: 1)", kPlain,
      kFlag<&NodeOptions::policy, &PolicyOptions::permit_bare_multisig>},
-    {"-privatebroadcast", "", "Send own transactions by Tor or I2P only (default: 0)", kNoEffect},
 };
 
 constexpr OptionRow<NodeOptions> kMining[] = {

@@ -71,7 +71,9 @@ TxAnswer TxIntake::Check(TxOffer offer)
     TxAnswer answer;
     answer.offer = std::move(offer);
     answer.txs.resize(answer.offer.txs.size());
-    if (answer.txs.size() == 1) {
+    if (answer.offer.is_test) {
+        Test(answer);
+    } else if (answer.txs.size() == 1) {
         CheckSingle(answer);
     } else {
         CheckPackage(answer);
@@ -86,6 +88,13 @@ TxAnswer::Verdict TxIntake::Taken(std::vector<TransactionRef> replaced) const
             .replaced = std::move(replaced),
             .pool_size = m_pool.Size(),
             .pool_bytes = m_pool.MemoryUsage()};
+}
+
+void TxIntake::Test(TxAnswer& answer)
+{
+    auto out = m_door.Test(answer.offer.txs[0], m_env.UnixTime());
+    if (!out) return m_fatal(out.GetError());
+    answer.txs[0] = TxAnswer::Verdict{.violation = std::move(out->violation)};
 }
 
 void TxIntake::CheckSingle(TxAnswer& answer)

@@ -41,6 +41,7 @@ private:
     std::optional<TxOffer> Next();
     TxAnswer Check(TxOffer offer);
     void CheckSingle(TxAnswer& answer);
+    void Test(TxAnswer& answer);
     void CheckPackage(TxAnswer& answer);
     TxAnswer::Verdict Taken(std::vector<TransactionRef> replaced) const;
 

@@ -28,7 +28,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddMempoolClusterMethods(table, contexts.pool);
     AddPrioritiseMethods(table, contexts.pool);
     AddMempoolFileMethods(table, contexts.pool);
-    AddSendMethod(table, contexts.pool);
+    AddSendMethod(table, contexts.pool, contexts.net);
     AddSubmitPackageMethod(table, contexts.pool);
     AddTestAcceptMethod(table, contexts.pool);
     AddSpenderMethod(table, contexts.pool);
@@ -51,6 +51,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddBanMethods(table, contexts.net);
     AddPeerAddressMethods(table, contexts.net);
     AddTxRelayMethods(table, contexts.net);
+    AddPrivateBroadcastMethods(table, contexts.net);
 }
 
 } // namespace ibd

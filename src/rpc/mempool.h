@@ -14,6 +14,8 @@ struct PoolFile {
     PoolFileVersion version = PoolFileVersion::kObfuscated;
 };
 
+struct NetContext;
+
 struct PoolContext {
     ChainContext& chain;
     TxPool& pool;
@@ -41,7 +43,7 @@ void AddMempoolFileMethods(RpcTable& table, PoolContext& context);
 /** submitpackage. */
 void AddSubmitPackageMethod(RpcTable& table, PoolContext& context);
 /** sendrawtransaction. */
-void AddSendMethod(RpcTable& table, PoolContext& context);
+void AddSendMethod(RpcTable& table, PoolContext& context, NetContext& net);
 /** testmempoolaccept. */
 void AddTestAcceptMethod(RpcTable& table, PoolContext& context);
 /** gettxspendingprevout. */

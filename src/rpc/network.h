@@ -10,8 +10,9 @@ namespace ibd {
 struct NetContext {
     ChainContext& chain;
     // Satoshi for 1,000 virtual bytes.
-    Amount relay_fee = 100;       //!< -minrelaytxfee
-    Amount incremental_fee = 100; //!< -incrementalrelayfee
+    Amount relay_fee = 100;         //!< -minrelaytxfee
+    Amount incremental_fee = 100;   //!< -incrementalrelayfee
+    bool private_broadcast = false; //!< -privatebroadcast
     /** Null before the node sets it and after it stopped; callers may be running. */
     std::atomic<PeerNetwork*> network = nullptr;
 
@@ -34,6 +35,8 @@ void AddPeerAddressMethods(RpcTable& table, NetContext& context);
 
 /** getorphantxs. */
 void AddTxRelayMethods(RpcTable& table, NetContext& context);
+/** getprivatebroadcastinfo, abortprivatebroadcast. */
+void AddPrivateBroadcastMethods(RpcTable& table, NetContext& context);
 
 /** Adds a call that needs only peers and headers, so that it is answered while the booster works.
  */

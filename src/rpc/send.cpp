@@ -1,6 +1,7 @@
 // The call that submits a transaction to the pool; see mempool.h.
 #include "jsonrpc/json.h"
 #include "rpc/mempool.h"
+#include "rpc/network.h"
 #include "rpc/tx_build.h"
 #include "rpc/tx_decode.h"
 
@@ -29,6 +30,13 @@ void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
     }
 }
 
+void RequireCheap(bool too_expensive)
+{
+    if (!too_expensive) return;
+    throw RpcError{RpcCode::kVerify,
+                   "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
+}
+
 /** Returns the transaction that is in the pool then. `most`: highest fee; 0: no limit. */
 TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
@@ -38,12 +46,43 @@ TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amou
     const SubmitVerdict out = OrThrow(context.submission.Submit(
         tx, {.arrival = {.now = now, .time = now, .own = true}, .most_fee = most}));
     RequireTaken(out.verdict);
-    if (!out.too_expensive) return tx;
-    throw RpcError{RpcCode::kVerify,
-                   "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
+    RequireCheap(out.too_expensive);
+    return tx;
 }
 
-UniValue Send(const PoolContext& context, const RpcCall& call)
+/** The pool would take the transaction, or has it. `most`: highest fee; 0: no limit. */
+void Examine(const PoolContext& context, const TransactionRef& tx, Amount most)
+{
+    RequireUnconfirmed(context.chain, *tx);
+    if (FindInPool(context.pool, tx->Id())) return;
+    const TxVerdict verdict = OrThrow(context.submission.Test(tx, context.chain.env.UnixTime()));
+    RequireTaken(verdict);
+    RequireCheap(most != 0 && verdict.fee > most);
+}
+
+void RequirePrivateNetwork(PeerNetwork& network)
+{
+    const NetworkSet reachable = network.Info().Ways().reachable;
+    if (reachable.Contains(AddressNetwork::kOnion) || reachable.Contains(AddressNetwork::kI2p)) {
+        return;
+    }
+    throw RpcError{RpcCode::kMisc,
+                   "-privatebroadcast is enabled, but none of the Tor or I2P networks is "
+                   "reachable. Maybe the location of the Tor proxy couldn't be retrieved from the "
+                   "Tor daemon at startup. Check whether the Tor daemon is running and that "
+                   "-torcontrol, -torpassword and -i2psam are configured properly."};
+}
+
+void SendPrivately(const PoolContext& context, PeerNetwork& network, const TransactionRef& tx,
+                   Amount most)
+{
+    RequirePrivateNetwork(network);
+    Examine(context, tx, most);
+    if (network.Txs().SendPrivately(tx) != PrivateAddition::kFull) return;
+    throw RpcError{RpcCode::kPrivateQueueFull, "Private broadcast queue is full"};
+}
+
+UniValue Send(const PoolContext& context, const NetContext& net, const RpcCall& call)
 {
     const Amount most_burnt = call.Has(2) ? ParseAmount(call.At(2)) : 0;
     const TransactionRef tx = DecodeTx(call.String(0), /*is_witness=*/true);
@@ -53,8 +92,12 @@ UniValue Send(const PoolContext& context, const RpcCall& call)
     }
     RefuseBurning(tx->View(), most_burnt);
     const Amount rate = ParseFeeRate(call.Has(1) ? call.At(1) : UniValue(kDefaultMaxFeeRate));
-    const int64_t vsize = VirtualSize((*tx)->Weight());
-    const TransactionRef taken = Accept(context, tx, FeeAt(rate, vsize));
+    const Amount most = FeeAt(rate, VirtualSize((*tx)->Weight()));
+    if (net.private_broadcast) {
+        SendPrivately(context, net.Network(), tx, most);
+        return tx->Id().ToHex();
+    }
+    const TransactionRef taken = Accept(context, tx, most);
     if (context.announce) context.announce(taken);
     return tx->Id().ToHex();
 }
@@ -73,11 +116,14 @@ void RefuseBurning(const TxView& tx, Amount most)
                    "Unspendable output exceeds maximum configured by user (maxburnamount)"};
 }
 
-void AddSendMethod(RpcTable& table, PoolContext& context)
+void AddSendMethod(RpcTable& table, PoolContext& context, NetContext& net)
 {
     table.Add({"rawtransactions",
                "sendrawtransaction",
-               "Puts a transaction into this node's pool, and announces it to peers.",
+               "Puts a transaction into this node's pool, and announces it to peers. With "
+               "-privatebroadcast it is sent over short connections of its own to peers of Tor "
+               "and I2P instead, and enters the pool when it comes back from the network; the "
+               "call fails while 10,000 transactions wait for that.",
                {{"hexstring", RpcType::kHex, true, "", "The transaction"},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
@@ -85,7 +131,7 @@ void AddSendMethod(RpcTable& table, PoolContext& context)
                  "Refuse an unspendable output above this amount, bitcoin"}},
                "\"hex\"    (string) Its id",
                "\"signedhex\"",
-               [&context](const RpcCall& call) { return Send(context, call); }});
+               [&context, &net](const RpcCall& call) { return Send(context, net, call); }});
 }
 
 } // namespace ibd

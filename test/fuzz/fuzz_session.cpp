@@ -19,8 +19,10 @@ constexpr size_t kMaxStrangers = 12;
 constexpr int kMaxPatience = 240; //!< half minutes until the honest peer has been heard
 
 constexpr ConnectionKind kKinds[] = {
-    ConnectionKind::kInbound, ConnectionKind::kOutboundFullRelay, ConnectionKind::kManual,
-    ConnectionKind::kFeeler,  ConnectionKind::kBlockRelay,        ConnectionKind::kAddrFetch,
+    ConnectionKind::kInbound,          ConnectionKind::kOutboundFullRelay,
+    ConnectionKind::kManual,           ConnectionKind::kFeeler,
+    ConnectionKind::kBlockRelay,       ConnectionKind::kAddrFetch,
+    ConnectionKind::kPrivateBroadcast,
 };
 
 /** What is left of the input; zeros behind its end. */

@@ -205,7 +205,7 @@ private:
         for (size_t i = 0; i < out.txs.size(); ++i) {
             const TransactionRef& tx = out.offer.txs[i];
             out.txs[i].emplace().violation = Check(*tx);
-            if (!out.txs[i]->violation) Add(tx);
+            if (!out.txs[i]->violation && !out.offer.is_test) Add(tx);
         }
         if (out.txs.size() == 2 && out.txs[0]->violation) JudgeTogether(out);
         if (out.txs.size() == 2 && (out.txs[0]->violation || out.txs[1]->violation)) {

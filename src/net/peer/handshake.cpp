@@ -31,6 +31,31 @@ void Handshake::Describe(const Peer& peer, PeerInfo& info) const
 
 void Handshake::SendVersion(Peer& peer)
 {
+    VersionMessage out = peer.IsPrivate() ? PrivateVersion() : OwnVersion(peer);
+    out.nonce = m_states[peer].nonce;
+    m_peers.Send(peer, out);
+    m_at.log.Debug(LogCategory::kNet,
+                   "send version message: version={}, blocks={}{}, txrelay={}, "
+                   "peer={}",
+                   out.version, out.start_height,
+                   m_options.log_addresses ? ", them=" + out.receiver.ToString() : "",
+                   int{out.relay}, peer.Id());
+}
+
+/** The same of all nodes. */
+VersionMessage Handshake::PrivateVersion()
+{
+    VersionMessage out;
+    out.version = kWtxidRelayVersion; // without features of later ones
+    out.services = kNodeNone;
+    out.user_agent = "/pynode:0.0.1/"; // a constant that is no node's: as Core's
+    out.start_height = 0;
+    out.relay = false;
+    return out;
+}
+
+VersionMessage Handshake::OwnVersion(const Peer& peer) const
+{
     const NewPeer& connection = peer.connection;
     VersionMessage out;
     out.services = peer.our_services;
@@ -41,17 +66,10 @@ void Handshake::SendVersion(Peer& peer)
         out.receiver = connection.address;
     }
     out.sender_services = peer.our_services;
-    out.nonce = m_states[peer].nonce;
     out.user_agent = m_options.user_agent;
     out.start_height = m_at.chain.Tip().height;
     out.relay = m_peers.MaySendTxs(peer);
-    m_peers.Send(peer, out);
-    m_at.log.Debug(LogCategory::kNet,
-                   "send version message: version={}, blocks={}{}, txrelay={}, "
-                   "peer={}",
-                   out.version, out.start_height,
-                   m_options.log_addresses ? ", them=" + out.receiver.ToString() : "",
-                   int{out.relay}, peer.Id());
+    return out;
 }
 
 void Handshake::HandleVersion(Peer& peer, ByteSpan payload)
@@ -71,6 +89,8 @@ void Handshake::HandleVersion(Peer& peer, ByteSpan payload)
         SendVersion(peer);
     }
     NoteVersion(peer, *message);
+    if (peer.IsPrivate()) return AnswerPrivately(peer, message->relay);
+    NoteTimeOffset(peer, std::max<int64_t>(message->time, 0) - m_peers.NowSeconds());
     AnswerVersion(peer);
 }
 
@@ -85,9 +105,8 @@ void Handshake::NoteVersion(Peer& peer, const VersionMessage& message)
     peer.start_height = message.start_height;
     // With a Bloom filter (BIP37) it may want them later.
     peer.may_get_txs = !peer.Is(ConnectionKind::kBlockRelay) && !peer.Is(ConnectionKind::kFeeler) &&
-                       (message.relay || (peer.our_services & kNodeBloom));
+                       !peer.IsPrivate() && (message.relay || (peer.our_services & kNodeBloom));
     peer.wants_txs = peer.may_get_txs && message.relay;
-    NoteTimeOffset(peer, std::max<int64_t>(message.time, 0) - m_peers.NowSeconds());
     m_at.log.Debug(LogCategory::kNet,
                    "receive version message: {}: version {}, blocks={}, us={}, txrelay={}, {}",
                    peer.user_agent.empty() ? "<no user agent>" : peer.user_agent, peer.version,
@@ -131,7 +150,8 @@ void Handshake::CheckClock()
 /** False: the peer was disconnected. */
 bool Handshake::AcceptVersion(Peer& peer, const VersionMessage& message)
 {
-    const bool expects_services = peer.IsReplaceable() || peer.Is(ConnectionKind::kAddrFetch);
+    const bool expects_services =
+        peer.IsReplaceable() || peer.Is(ConnectionKind::kAddrFetch) || peer.IsPrivate();
     const uint64_t wanted = m_peers.DesirableServices(message.services);
     if (expects_services && (wanted & ~message.services) != 0) {
         m_peers.Drop(
@@ -155,10 +175,20 @@ bool Handshake::AcceptVersion(Peer& peer, const VersionMessage& message)
 void Handshake::AnswerVersion(Peer& peer)
 {
     if (peer.common_version >= kWtxidRelayVersion) m_peers.Send(peer, WtxidRelayMessage{});
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Negotiate(peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Negotiate(peer);
     m_peers.Send(peer, VerackMessage{});
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Greeted(peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Greeted(peer);
     if (peer.Is(ConnectionKind::kFeeler)) m_peers.Drop(peer, "feeler connection completed");
+}
+
+/** Announces no features. */
+void Handshake::AnswerPrivately(Peer& peer, bool takes_txs)
+{
+    if (takes_txs) return m_peers.Send(peer, VerackMessage{});
+    m_at.log.Debug(LogCategory::kPrivateBroadcast,
+                   "Disconnecting: does not support transaction relay (connected in vain), {}",
+                   m_peers.NameOf(peer));
+    m_peers.Close(peer);
 }
 
 void Handshake::HandleVerack(Peer& peer)
@@ -179,7 +209,7 @@ void Handshake::HandleVerack(Peer& peer)
         m_at.log.Info("{}", text);
     }
     peer.established = true;
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Established(peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Established(peer);
 }
 
 void Handshake::HandleWtxidRelay(Peer& peer)
@@ -203,7 +233,7 @@ void Handshake::HandleFeature(Peer& peer, ByteSpan payload)
     }
     const auto feature = Decode<FeatureMessage>(payload);
     if (!feature) return m_peers.Drop(peer, "invalid feature payload");
-    for (PeerTopic* const topic : m_peers.Topics()) {
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) {
         if (topic->TakeFeature(peer, *feature)) return;
     }
     m_at.log.Debug(LogCategory::kNet, "unknown feature advertised: {}",

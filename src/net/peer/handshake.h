@@ -29,12 +29,15 @@ private:
         int64_t time_offset = 0; //!< seconds that its clock is ahead of ours
     };
     void SendVersion(Peer& peer);
+    static VersionMessage PrivateVersion();
+    VersionMessage OwnVersion(const Peer& peer) const;
     void HandleVersion(Peer& peer, ByteSpan payload);
     bool AcceptVersion(Peer& peer, const VersionMessage& message);
     void NoteVersion(Peer& peer, const VersionMessage& message);
     void NoteTimeOffset(Peer& peer, int64_t seconds);
     void CheckClock();
     void AnswerVersion(Peer& peer);
+    void AnswerPrivately(Peer& peer, bool takes_txs);
     void HandleVerack(Peer& peer);
     void HandleWtxidRelay(Peer& peer);
     void HandleFeature(Peer& peer, ByteSpan payload);

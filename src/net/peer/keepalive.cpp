@@ -6,7 +6,7 @@ namespace ibd {
 void Keepalive::Handle(Peer& peer, ReceivedMessage& message)
 {
     if (message.type == PingMessage::kType) return AnswerPing(peer, message.payload);
-    HandlePong(peer, message.payload);
+    (void)TakePong(peer, message.payload);
 }
 
 void Keepalive::AnswerPing(Peer& peer, ByteSpan payload)
@@ -17,7 +17,7 @@ void Keepalive::AnswerPing(Peer& peer, ByteSpan payload)
     }
 }
 
-void Keepalive::HandlePong(Peer& peer, ByteSpan payload)
+bool Keepalive::TakePong(Peer& peer, ByteSpan payload)
 {
     State& ping = m_pings[peer];
     const auto pong = Decode<PongMessage>(payload);
@@ -49,6 +49,7 @@ void Keepalive::HandlePong(Peer& peer, ByteSpan payload)
                        problem, ping.nonce, pong ? pong->nonce : 0, payload.size());
     }
     if (finished) ping.nonce = 0;
+    return !problem;
 }
 
 void Keepalive::Maintain(Peer& peer)
@@ -61,9 +62,14 @@ void Keepalive::Maintain(Peer& peer)
                             fmt::format("ping timeout: {:f}s", double(now - ping.sent) / kSecond));
     }
     const bool due = ping.nonce == 0 && now > ping.sent + kPingInterval;
-    if (!due && !ping.wanted) return;
+    if (due || ping.wanted) Ping(peer);
+}
+
+void Keepalive::Ping(Peer& peer)
+{
+    State& ping = m_pings[peer];
     ping.wanted = false;
-    ping.sent = now;
+    ping.sent = m_peers.Now();
     if (peer.common_version <= kPingNonceVersion) {
         ping.nonce = 0;
         return m_peers.SendRaw(peer, {std::string(PingMessage::kType), {}});

@@ -18,6 +18,9 @@ public:
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
     void PingAll();
+    void Ping(Peer& peer);
+    /** Returns whether it answers our ping. */
+    bool TakePong(Peer& peer, ByteSpan payload);
     /** Whether the connection is dead; logs it. */
     bool IsInactive(const Peer& peer) const;
 
@@ -31,7 +34,6 @@ private:
         bool wanted = false;   //!< requested by the user
     };
     void AnswerPing(Peer& peer, ByteSpan payload);
-    void HandlePong(Peer& peer, ByteSpan payload);
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};

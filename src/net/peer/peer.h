@@ -1,4 +1,4 @@
-// Peer: a connection and what its handshake told; the state of each topic is in a slot
+// Peer: a connection and the result of its handshake; the state of each topic is in a slot
 // (PeerStates). Owned by the PeerSet, one thread. Memory: the unread messages (bounded by
 // -maxreceivebuffer), and the slots, whose bounds are those of the topics.
 #pragma once
@@ -23,6 +23,9 @@ struct Peer {
     PeerId Id() const { return connection.id; }
     bool Is(ConnectionKind kind) const { return connection.kind == kind; }
     bool IsInbound() const { return Is(ConnectionKind::kInbound); }
+    /** Whether the connection is for a transaction of a user alone: nothing else is sent to the
+     *  peer, or taken from it. */
+    bool IsPrivate() const { return Is(ConnectionKind::kPrivateBroadcast); }
     /** Whether it is an automatic outbound peer, which a better one may replace. */
     bool IsReplaceable() const
     {
@@ -51,7 +54,7 @@ struct Peer {
     bool wtxid_relay = false; //!< transactions are announced by wtxid, in both directions (BIP339)
     bool may_get_txs = false; //!< it may get announcements of transactions now or later
     bool wants_txs = false;   //!< it may, and has not declined them
-    Endpoint seen_as; //!< our address as the peer sees it
+    Endpoint seen_as;         //!< our address as the peer sees it
 
     bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }
     bool IsLimited() const
@@ -63,7 +66,7 @@ struct Peer {
     bool IsPreferredSource() const
     {
         return version_received && (!IsInbound() || Permits(kPermitNoBan)) &&
-               !Is(ConnectionKind::kAddrFetch) && OffersBlocks();
+               !Is(ConnectionKind::kAddrFetch) && !IsPrivate() && OffersBlocks();
     }
 
     std::vector<std::unique_ptr<PeerSlot>> slots;

@@ -15,9 +15,11 @@ enum class ConnectionKind {
     kManual, //!< requested by the user
     kFeeler, //!< tests whether an address is alive
     kBlockRelay,
-    kAddrFetch, //!< short, for addresses only
+    kAddrFetch,        //!< short, for addresses only
+    kPrivateBroadcast, //!< short, for a transaction of a user (-privatebroadcast)
 };
-/** "inbound", "outbound-full-relay", "manual", "feeler", "block-relay-only", "addr-fetch". */
+/** "inbound", "outbound-full-relay", "manual", "feeler", "block-relay-only", "addr-fetch",
+ *  "private-broadcast". */
 const char* ConnectionKindName(ConnectionKind kind);
 
 /** A new connection. */

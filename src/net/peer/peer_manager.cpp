@@ -9,9 +9,10 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
     : m_peers(std::move(surroundings), std::move(options))
 {
     // The order of due work, of answers to a verack, and of rounds.
-    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_headers, &m_blocks, &m_compact, &m_announcing,
-                       &m_serving, &m_rotation, &m_hints, &m_tx_announcer, &m_txs, &m_bloom,
-                       &m_handshake});
+    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_headers, &m_blocks,
+                       &m_compact, &m_announcing, &m_serving, &m_rotation, &m_hints,
+                       &m_tx_announcer, &m_txs, &m_bloom, &m_handshake, &m_private},
+                      {&m_handshake, &m_private});
 }
 
 PeerTopic* PeerManager::TopicOf(MessageTopic topic)
@@ -36,7 +37,7 @@ PeerTopic* PeerManager::TopicOf(MessageTopic topic)
 void PeerManager::Connected(NewPeer connection)
 {
     Peer& peer = m_peers.Add(std::move(connection));
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Connected(peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Connected(peer);
 }
 
 void PeerManager::Received(PeerId id, ReceivedMessage message)
@@ -53,7 +54,7 @@ void PeerManager::Disconnected(PeerId id)
 {
     Peer* const peer = m_peers.Find(id);
     if (!peer) return;
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Disconnected(*peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(*peer)) topic->Disconnected(*peer);
     m_at.log.Debug(LogCategory::kNet, "Cleared nodestate for peer={}", id);
     m_peers.Remove(*peer);
 }
@@ -81,7 +82,7 @@ bool PeerManager::Work()
 bool PeerManager::ReadOne(Peer& peer)
 {
     using Unserved = PeerTopic::Unserved;
-    for (PeerTopic* const topic : m_peers.Topics()) topic->Serve(peer);
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Serve(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
     if (HasUnserved(peer, Unserved::kReady)) return true;
     if (HasUnserved(peer, Unserved::kWaiting)) return false;
@@ -97,7 +98,7 @@ bool PeerManager::ReadOne(Peer& peer)
 
 bool PeerManager::HasUnserved(const Peer& peer, PeerTopic::Unserved kind) const
 {
-    const auto& topics = m_peers.Topics();
+    const auto& topics = m_peers.TopicsOf(peer);
     return std::any_of(topics.begin(), topics.end(),
                        [&](const PeerTopic* topic) { return topic->UnservedOf(peer) == kind; });
 }
@@ -117,6 +118,7 @@ void PeerManager::Handle(Peer& peer, ReceivedMessage& message)
     }
     const MessageRow* const row = FindMessage(message.type);
     if (!IsAtStage(peer, row, type)) return;
+    if (peer.IsPrivate() && peer.established) return m_private.HandlePrivate(peer, message);
     if (!row) return m_peers.LogUnknown(peer, type);
     if (PeerTopic* const topic = TopicOf(row->topic)) topic->Handle(peer, message);
 }
@@ -144,7 +146,7 @@ void PeerManager::Maintain(Peer& peer)
     if (PunishIfMisbehaved(peer)) return;
     if (m_keepalive.IsInactive(peer)) return m_peers.Close(peer);
     if (!peer.established) return;
-    for (PeerTopic* const topic : m_peers.Topics()) {
+    for (PeerTopic* const topic : m_peers.TopicsOf(peer)) {
         topic->Maintain(peer);
         if (peer.closing) return;
     }
@@ -216,7 +218,7 @@ PeerInfo PeerManager::InfoOf(const Peer& peer) const
     out.established = peer.established;
     out.seen_as = peer.seen_as;
     out.has_desirable_services = m_peers.IsDesirable(peer.services);
-    for (const PeerTopic* const topic : m_peers.Topics()) topic->Describe(peer, out);
+    for (const PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Describe(peer, out);
     return out;
 }
 

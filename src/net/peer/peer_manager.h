@@ -15,6 +15,7 @@
 #include "net/peer/handshake.h"
 #include "net/peer/keepalive.h"
 #include "net/peer/peer_rotation.h"
+#include "net/peer/private_relay.h"
 #include "net/peer/tx_relay.h"
 #include "net/wire/message_table.h"
 
@@ -47,8 +48,14 @@ public:
     std::vector<OrphanPool::Orphan> Orphans() const { return m_txs.Fetcher().Orphans().All(); }
     /** For tests: what it keeps of transactions that it does not have. */
     const TxFetcher& TxsToCome() const { return m_txs.Fetcher(); }
-    /** For tests: see TxAnnouncer::SkipTime(). */
-    void SkipTime(int64_t time) { m_tx_announcer.SkipTime(time); }
+    PrivateRelay& Private() { return m_private; }
+    const PrivateRelay& Private() const { return m_private; }
+    /** For tests: acts as if this time had passed. Microseconds. */
+    void SkipTime(int64_t time)
+    {
+        m_tx_announcer.SkipTime(time);
+        m_private.SkipTime(time);
+    }
 
     // Events of connections and of the chain.
 
@@ -104,7 +111,8 @@ private:
     Keepalive m_keepalive{m_peers};
     BloomFilters m_bloom{m_peers};
     TxAnnouncer m_tx_announcer{m_peers, m_bloom, m_recent};
-    TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent};
+    PrivateRelay m_private{m_peers, m_keepalive};
+    TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent, m_private};
     HintsExchange m_hints{m_peers};
     HeaderDownload m_headers{m_peers, m_chains, m_txs};
     BlockAnnouncing m_announcing{m_peers, m_chains, m_forms};

@@ -26,6 +26,7 @@ struct TxOffer {
     PeerId peer = -1;
     std::vector<TransactionRef> txs;
     bool is_orphan = false; //!< was kept until its parents came
+    bool is_test = false;   //!< only the verdict is wanted; one transaction
 
     size_t Bytes() const
     {

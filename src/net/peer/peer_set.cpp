@@ -20,6 +20,7 @@ const char* ConnectionKindName(ConnectionKind kind)
     case ConnectionKind::kFeeler: return "feeler";
     case ConnectionKind::kBlockRelay: return "block-relay-only";
     case ConnectionKind::kAddrFetch: return "addr-fetch";
+    case ConnectionKind::kPrivateBroadcast: return "private-broadcast";
     }
     return "";
 }
@@ -124,7 +125,7 @@ void PeerSet::Close(Peer& peer)
         m_at.link.Consumed(peer.Id(), message.payload.size());
     }
     peer.unread.clear();
-    for (PeerTopic* const topic : m_topics) topic->Closed(peer);
+    for (PeerTopic* const topic : TopicsOf(peer)) topic->Closed(peer);
     m_at.link.Disconnect(peer.Id());
 }
 

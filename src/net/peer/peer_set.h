@@ -59,9 +59,18 @@ public:
 
     // Topics. They are set before the first peer.
 
-    /** The order in which each event reaches them. They outlive the set's peers. */
-    void SetTopics(std::vector<PeerTopic*> topics) { m_topics = std::move(topics); }
+    /** The order in which each event reaches them; events of private peers reach only those of
+     *  `for_private`. They outlive the set's peers. */
+    void SetTopics(std::vector<PeerTopic*> topics, std::vector<PeerTopic*> for_private)
+    {
+        m_topics = std::move(topics);
+        m_private_topics = std::move(for_private);
+    }
     const std::vector<PeerTopic*>& Topics() const { return m_topics; }
+    const std::vector<PeerTopic*>& TopicsOf(const Peer& peer) const
+    {
+        return peer.IsPrivate() ? m_private_topics : m_topics;
+    }
     /** Reserves a place for a topic's state in each peer; used by PeerStates. */
     size_t AddSlot(std::function<std::unique_ptr<PeerSlot>()> make);
 
@@ -130,6 +139,7 @@ private:
     const PeerSurroundings m_at;
     const PeerOptions m_options;
     std::vector<PeerTopic*> m_topics;
+    std::vector<PeerTopic*> m_private_topics;
     std::vector<std::function<std::unique_ptr<PeerSlot>()>> m_slots;
     std::map<PeerId, std::unique_ptr<Peer>> m_peers;
 };

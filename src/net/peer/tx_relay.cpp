@@ -47,6 +47,7 @@ void TxRelay::HandleTx(Peer& peer, ByteSpan payload)
     if (!message || !Pool()) return;
     const Transaction& tx = *message->tx;
     m_announcer.NoteKnown(peer, peer.wtxid_relay ? tx.WitnessId() : tx.Id());
+    m_private.TakeBack(peer, tx);
     Enqueue(peer, {.peer = peer.Id(), .txs = {std::move(message->tx)}});
 }
 
@@ -211,6 +212,7 @@ void TxRelay::StartRound()
 
 void TxRelay::Take(const TxAnswer& answer)
 {
+    if (answer.offer.is_test) return m_private.TakeVerdict(answer);
     SetBusy(answer.offer, false);
     Peer* const peer = m_peers.Find(answer.offer.peer);
     if (peer) m_states[*peer].is_checked = false;

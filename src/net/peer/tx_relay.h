@@ -12,6 +12,7 @@
 #pragma once
 
 #include "net/peer/extra_txs.h"
+#include "net/peer/private_relay.h"
 #include "net/peer/tx_announcer.h"
 #include "net/peer/tx_fetcher.h"
 
@@ -23,8 +24,9 @@ class TxRelay final : public PeerTopic {
 public:
     static constexpr size_t kMaxExtraBytes = 100'000; //!< of a refused transaction that is kept
 
-    TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent)
-        : m_peers(peers), m_announcer(announcer), m_forms(forms), m_recent(recent)
+    TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent,
+            PrivateRelay& own)
+        : m_peers(peers), m_announcer(announcer), m_forms(forms), m_recent(recent), m_private(own)
     {
     }
 
@@ -77,6 +79,7 @@ private:
     TxAnnouncer& m_announcer;
     CompactForms& m_forms;
     RecentBlock& m_recent;
+    PrivateRelay& m_private;
     const PeerStates<State> m_states{m_peers};
     TxFetcher m_fetcher{m_peers};
     ExtraTxs m_extra{m_peers.Options().extra_txs};

@@ -5,6 +5,7 @@
 #include "net/automatic_peers.h"
 #include "net/inbound_peers.h"
 #include "net/peer_support.h"
+#include "net/private_peers.h"
 #include "support/must.h"
 
 namespace ibd::test {
@@ -51,6 +52,7 @@ public:
                     admitted.push_back({socket, Connect(std::move(peer)), speech});
                 }),
           named(state, calls), automatic(state, addresses, named, calls, resolver, node.manager),
+          privately(state, addresses, calls, node.manager.Private()),
           inbound(state, access, node.manager)
     {
         Must(addresses.Load());
@@ -116,6 +118,7 @@ public:
     OutboundCalls calls;
     NamedPeers named;
     AutomaticPeers automatic;
+    PrivatePeers privately;
     InboundPeers inbound;
 
 private:

@@ -1,0 +1,14 @@
+"""What our tests say of -privatebroadcast holds for Bitcoin Core too."""
+
+import pathlib
+import sys
+
+from core_node import CoreNode
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "functional"))
+
+import test_private_broadcast  # noqa: E402 (needs the path above)
+
+
+class CorePrivateBroadcast(test_private_broadcast.PrivateBroadcast):
+    KIND = CoreNode
