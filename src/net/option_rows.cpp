@@ -73,8 +73,10 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-timeout", "=<n>", "Milliseconds to wait for a connection (default: 5000)"},
     {"-torcontrol", "=<ip>:<port>", "Control port of Tor (default: 127.0.0.1:9051)"},
     {"-torpassword", "=<pass>", "Its password", OptionSpec::kSensitive},
-    {"-txreconciliation", "", "Agree on transactions by sketches (BIP330) (default: 0)",
-     kHidden | kNoEffect},
+    {"-txreconciliation", "",
+     "Agree with peers to announce transactions by sketches (BIP330), which none sends yet "
+     "(default: 0)",
+     kHidden, kFlag<&PeerNetworkOptions::peers, &PeerOptions::reconciles>},
     {"-v2transport", "", "Encrypted connections (BIP324) (default: 1)", kPlain,
      kBit<kNodeP2pV2, &PeerNetworkOptions::peers, &PeerOptions::services>},
     {"-whitebind", "=<[permissions@]addr>", "Address to listen at for peers with permissions"},

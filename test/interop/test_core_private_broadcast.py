@@ -1,4 +1,4 @@
-"""What our tests say of -privatebroadcast holds for Bitcoin Core too."""
+"""What our tests say of -privatebroadcast and -txreconciliation holds for Bitcoin Core too."""
 
 import pathlib
 import sys
@@ -8,7 +8,12 @@ from core_node import CoreNode
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "functional"))
 
 import test_private_broadcast  # noqa: E402 (needs the path above)
+import test_tx_reconciliation  # noqa: E402
 
 
 class CorePrivateBroadcast(test_private_broadcast.PrivateBroadcast):
+    KIND = CoreNode
+
+
+class CoreReconciliation(test_tx_reconciliation.Reconciliation):
     KIND = CoreNode

@@ -17,11 +17,7 @@ void Handshake::Handle(Peer& peer, ReceivedMessage& message)
     if (type == VersionMessage::kType) return HandleVersion(peer, message.payload);
     if (type == VerackMessage::kType) return HandleVerack(peer);
     if (type == WtxidRelayMessage::kType) return HandleWtxidRelay(peer);
-    if (type == FeatureMessage::kType) return HandleFeature(peer, message.payload);
-    m_at.log.Debug(LogCategory::kNet,
-                   "sendtxrcncl from peer={} ignored, as our node does not have "
-                   "txreconciliation enabled",
-                   peer.Id());
+    HandleFeature(peer, message.payload);
 }
 
 void Handshake::Describe(const Peer& peer, PeerInfo& info) const

@@ -9,7 +9,7 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
     : m_peers(std::move(surroundings), std::move(options))
 {
     // The order of due work, of answers to a verack, and of rounds.
-    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_headers, &m_blocks,
+    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_blocks,
                        &m_compact, &m_announcing, &m_serving, &m_rotation, &m_hints,
                        &m_tx_announcer, &m_txs, &m_bloom, &m_handshake, &m_private},
                       {&m_handshake, &m_private});
@@ -28,6 +28,7 @@ PeerTopic* PeerManager::TopicOf(MessageTopic topic)
     case MessageTopic::kAnnouncing: return &m_announcing;
     case MessageTopic::kServing: return &m_serving;
     case MessageTopic::kTransactions: return &m_txs;
+    case MessageTopic::kReconciliation: return &m_reconciliation;
     case MessageTopic::kBloom: return &m_bloom;
     case MessageTopic::kHints: return &m_hints;
     }

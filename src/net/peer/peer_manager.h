@@ -16,6 +16,7 @@
 #include "net/peer/keepalive.h"
 #include "net/peer/peer_rotation.h"
 #include "net/peer/private_relay.h"
+#include "net/peer/tx_reconciliation.h"
 #include "net/peer/tx_relay.h"
 #include "net/wire/message_table.h"
 
@@ -110,6 +111,7 @@ private:
     Handshake m_handshake{m_peers};
     Keepalive m_keepalive{m_peers};
     BloomFilters m_bloom{m_peers};
+    TxReconciliation m_reconciliation{m_peers};
     TxAnnouncer m_tx_announcer{m_peers, m_bloom, m_recent};
     PrivateRelay m_private{m_peers, m_keepalive};
     TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent, m_private};

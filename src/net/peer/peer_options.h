@@ -15,6 +15,7 @@ struct PeerOptions {
     std::string user_agent;
     Arith256 minimum_work;          //!< least work of a chain to download (-minimumchainwork)
     bool blocks_only = false;       //!< transactions are a violation (-blocksonly)
+    bool reconciles = false;        //!< -txreconciliation
     size_t extra_txs = 100;         //!< kept for compact blocks (-blockreconstructionextratxn)
     bool log_addresses = false;     //!< -logips
     int64_t handshake_seconds = 60; //!< -peertimeout

@@ -23,6 +23,7 @@ enum class MessageTopic : uint8_t {
     kAnnouncing,
     kServing,
     kTransactions,
+    kReconciliation,
     kBloom,
     kHints,
 };
@@ -106,7 +107,7 @@ inline constexpr auto kMessages = [] {
         MessageEntry<GetCFCheckptMessage>{26, kServing, kEstablished, 1 + size::kHash},
         MessageEntry<CFCheckptMessage>{27, kNone, kEstablished, kMaxPayload},
         MessageEntry<WtxidRelayMessage>{0, kHandshake, kNegotiation, 0},
-        MessageEntry<SendTxReconciliationMessage>{0, kHandshake, kNegotiation, 12},
+        MessageEntry<SendTxReconciliationMessage>{0, kReconciliation, kNegotiation, 12},
         MessageEntry<FeatureMessage>{37, kHandshake, kNegotiation, size::kFeature},
         MessageEntry<HintsMessage>{0, kHints, kEstablished, size::kHints},
         MessageEntry<GetHintsMessage>{0, kHints, kEstablished, size::kHintsPart},
