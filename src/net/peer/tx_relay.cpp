@@ -89,8 +89,11 @@ bool TxRelay::TakeInv(Peer& peer, const InventoryItem& item)
     m_announcer.NoteKnown(peer, item.hash);
     if (!Pool() || m_at.chain.IsInitialBlockDownload()) return true;
     const bool have = m_fetcher.Announced(peer, {item.hash, item.type == kInvWtx});
-    m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
-                   have ? "have" : "new", peer.Id());
+    // A message may have 50,000, so texts are made only for a log that shows them.
+    if (m_at.log.Wants(LogLevel::kDebug, LogCategory::kNet)) {
+        m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
+                       have ? "have" : "new", peer.Id());
+    }
     return true;
 }
 

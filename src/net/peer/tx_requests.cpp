@@ -14,7 +14,7 @@ TxRequests::Announcement* TxRequests::FindIn(Announcements& all, PeerId peer)
 
 void TxRequests::Announced(PeerId peer, const TxKey& key, bool preferred, int64_t not_before)
 {
-    PeerState& of_peer = m_peers[peer];
+    PeerState& of_peer = m_peers.try_emplace(peer, m_key).first->second;
     if (!of_peer.hashes.insert(key.hash).second) {
         if (key.is_wtxid) FindIn(m_all.at(key.hash), peer)->is_wtxid = true;
         return;
@@ -24,7 +24,7 @@ void TxRequests::Announced(PeerId peer, const TxKey& key, bool preferred, int64_
                                .preferred = preferred,
                                .time = not_before,
                                .sequence = m_next_sequence++});
-    m_timers.insert({not_before, peer, key.hash});
+    m_timers[{not_before, m_all.at(key.hash).back().sequence}] = {peer, key.hash};
     ++m_size;
 }
 
@@ -34,19 +34,19 @@ void TxRequests::SetState(const Uint256& hash, Announcement& announcement, State
 {
     PeerState& peer = m_peers.at(announcement.peer);
     switch (announcement.state) {
-    case State::kDelayed: m_timers.erase({announcement.time, announcement.peer, hash}); break;
+    case State::kDelayed: m_timers.erase({announcement.time, announcement.sequence}); break;
     case State::kRequested:
-        m_timers.erase({announcement.time, announcement.peer, hash});
+        m_timers.erase({announcement.time, announcement.sequence});
         --peer.in_flight;
         break;
-    case State::kChosen: peer.chosen.erase({announcement.sequence, hash}); break;
+    case State::kChosen: peer.chosen.erase(announcement.sequence); break;
     default: break;
     }
     announcement.state = state;
-    if (state == State::kChosen) peer.chosen.insert({announcement.sequence, hash});
+    if (state == State::kChosen) peer.chosen.emplace(announcement.sequence, hash);
     if (state != State::kRequested) return;
     announcement.time = time;
-    m_timers.insert({time, announcement.peer, hash});
+    m_timers[{time, announcement.sequence}] = {announcement.peer, hash};
     ++peer.in_flight;
 }
 
@@ -96,8 +96,8 @@ void TxRequests::Settle(const Uint256& hash)
 
 void TxRequests::Advance(int64_t now, std::vector<Expired>& expired)
 {
-    while (!m_timers.empty() && m_timers.begin()->time <= now) {
-        const Timer timer = *m_timers.begin();
+    while (!m_timers.empty() && m_timers.begin()->first.first <= now) {
+        const Timer timer = m_timers.begin()->second;
         Announcement& due = *FindIn(m_all.at(timer.hash), timer.peer);
         if (due.state == State::kRequested) {
             expired.push_back({timer.peer, {timer.hash, due.is_wtxid}});
@@ -164,7 +164,7 @@ void TxRequests::Disconnected(PeerId peer)
 {
     const auto found = m_peers.find(peer);
     if (found == m_peers.end()) return;
-    const std::set<Uint256> hashes = found->second.hashes;
+    const std::vector<Uint256> hashes(found->second.hashes.begin(), found->second.hashes.end());
     for (const Uint256& hash : hashes) {
         Announcements& all = m_all.at(hash);
         Announcement* const gone = FindIn(all, peer);

@@ -10,19 +10,22 @@
 //
 // Memory: some 300 bytes for each announcement; the caller bounds their number for each peer
 // (TxFetcher). An operation costs a logarithm of all announcements, and the peers of its hash.
+// Peers choose the hashes, so tables of them are keyed.
 #pragma once
 
 #include "net/peer/peer_pool.h"
 
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace ibd {
 
 class TxRequests {
 public:
     /** `key`: random. */
-    explicit TxRequests(SipKey key) : m_key(key) {}
+    explicit TxRequests(SipKey key) : m_key(key), m_all(0, Hasher{key}) {}
 
     /** If the peer has announced the hash before, only the kind changes: to wtxid. `not_before`:
      *  microseconds. */
@@ -70,16 +73,22 @@ private:
         uint64_t sequence = 0;
     };
     using Announcements = std::vector<Announcement>; //!< of one hash; one for each peer at most
+    struct Hasher {
+        SipKey key;
+        size_t operator()(const Uint256& hash) const
+        {
+            return SipHasher(key).Write(hash.Span()).Finalize();
+        }
+    };
     struct PeerState {
-        std::set<Uint256> hashes;
+        explicit PeerState(SipKey key) : hashes(0, Hasher{key}) {}
+        std::unordered_set<Uint256, Hasher> hashes;
         size_t in_flight = 0;
-        std::set<std::pair<uint64_t, Uint256>> chosen; //!< by sequence
+        std::map<uint64_t, Uint256> chosen; //!< by sequence
     };
     struct Timer {
-        int64_t time = 0;
         PeerId peer = -1;
         Uint256 hash;
-        auto operator<=>(const Timer&) const = default;
     };
 
     static Announcement* FindIn(Announcements& all, PeerId peer);
@@ -90,9 +99,10 @@ private:
     void Erase(const Uint256& hash, Announcement& announcement);
 
     const SipKey m_key;
-    std::map<Uint256, Announcements> m_all;
+    std::unordered_map<Uint256, Announcements, Hasher> m_all;
     std::map<PeerId, PeerState> m_peers; //!< those with announcements
-    std::set<Timer> m_timers;            //!< of delayed and requested ones
+    /** Of delayed and requested ones, by time and sequence of the announcement. */
+    std::map<std::pair<int64_t, uint64_t>, Timer> m_timers;
     uint64_t m_next_sequence = 0;
     size_t m_size = 0;
 };

@@ -132,6 +132,32 @@ TEST_CASE("an orphan with another witness does not end the request for the right
     CHECK(scene.pool.HasTx(child));
 }
 
+TEST_CASE("peers take turns at a pool without room", "[peer_txs]")
+{
+    constexpr uint32_t kEach = 6;
+    Scene scene;
+    scene.pool.room = 1; // of one offer
+    scene.pool.held = true;
+    std::vector<PeerId> peers;
+    for (int i = 0; i < 4; ++i) peers.push_back(scene.Befriend(ConnectionKind::kInbound));
+    // The first peer has sent all it has before the others say a word.
+    for (const PeerId peer : peers) {
+        for (uint32_t i = 0; i < kEach; ++i) {
+            const auto n = static_cast<uint32_t>(peer) * kEach + i;
+            const size_t size = peer == peers[1] ? 5'000 : 0; // they do not go before large ones
+            scene.node.Say(peer, TxMessage{MakeModelTx({ModelCoin(n)}, 10'000, {}, 2, size)});
+        }
+    }
+    scene.pool.held = false;
+    scene.Settle();
+    REQUIRE(scene.pool.offers.size() == kEach * peers.size());
+    std::map<PeerId, size_t> had;
+    for (size_t i = 0; i < scene.pool.offers.size(); ++i) {
+        const size_t turns = had[scene.pool.offers[i].peer]++;
+        CHECK(turns == i / peers.size());
+    }
+}
+
 TEST_CASE("an orphan of an orphan outlives the peer that sent both", "[peer_txs]")
 {
     Scene scene;
