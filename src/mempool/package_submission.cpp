@@ -44,7 +44,7 @@ Result<TxSubmission::Joint> TxSubmission::SubmitJoint(Package package, const Arr
     Joint joint;
     joint.fault.violation = CheckPackageForm(package);
     if (joint.fault.violation) return joint;
-    IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
+    IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) {
         const Lock lock(m_pool.mutex);
         return PrepareJoint(package, at, arrival, joint);
     }));
@@ -55,7 +55,7 @@ Result<TxSubmission::Joint> TxSubmission::SubmitJoint(Package package, const Arr
             joint.fault = {std::move(bad), tx.candidate.tx->WitnessId()};
             return joint;
         }
-        IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) -> Result<> {
+        IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) -> Result<> {
             const Lock lock(m_pool.mutex);
             done = joint.updates == m_pool.Updates() && joint.tip == at.tip.hash;
             // The scripts are checked again then: their signatures are cached.
@@ -174,6 +174,7 @@ private:
     /** At the end, so that a parent is not evicted before its child comes. */
     void KeepLimits()
     {
+        const PoolGate::Pass pass(m_door.m_pool.gate);
         const Lock lock(m_door.m_pool.mutex);
         m_door.KeepLimits(m_arrival.now);
         for (const TransactionRef& tx : m_package) {

@@ -199,6 +199,7 @@ void PoolChange::MakeClusters()
 {
     CHECK(Fits());
     if (!m_clusters.empty()) return;
+    m_clusters.reserve(m_components.size());
     for (const Component& component : m_components) m_clusters.push_back(ClusterOf(component));
 }
 
@@ -215,25 +216,6 @@ std::partial_ordering PoolChange::CompareWithPool()
     SortByRate(before);
     SortByRate(after);
     return CompareDiagrams(after, before);
-}
-
-void PoolChange::Apply()
-{
-    MakeClusters();
-    for (const auto& [cluster, chunks] : m_touched) m_pool.MutableClusters().Remove(*cluster);
-    for (const auto& tx : m_added) {
-        std::erase_if(tx->children, [&](const PoolTx* child) { return Removes(*child); });
-    }
-    for (const auto& [tx, reason] : m_removed) m_pool.Erase(*tx, reason);
-    for (auto& tx : m_added) m_pool.Insert(std::move(tx));
-    for (auto& cluster : m_clusters) m_pool.MutableClusters().Insert(std::move(cluster));
-    m_added.clear();
-    m_added_ids.clear();
-    m_removed.clear();
-    m_new_children.clear();
-    m_new_parents.clear();
-    m_touched.clear();
-    m_settled = false;
 }
 
 void PoolChange::Unstage(const std::set<const PoolTx*>& txs)

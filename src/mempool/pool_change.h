@@ -47,6 +47,10 @@ public:
     std::partial_ordering CompareWithPool();
     /** Fits() must hold. The change is empty then. */
     void Apply() IBD_NO_THREAD_CHECK;
+    /** The same for a change that was made while the gate is closed, without the pool's mutex,
+     *  which it takes for about `step` transactions at a time. A cluster is changed in one step. */
+    void ApplyInSteps(size_t step = kStep) IBD_EXCLUDES(m_pool.mutex);
+    static constexpr size_t kStep = 500;
 
 private:
     /** Transactions that will be connected. */
@@ -55,7 +59,22 @@ private:
         int64_t weight = 0;
     };
     class Trimmer;
+    /** A part of the change that shares no cluster with others. */
+    struct Part {
+        std::vector<const PoolCluster*> before;
+        std::vector<std::pair<const PoolTx*, RemovalReason>> removed;
+        std::vector<std::unique_ptr<PoolTx>> added; //!< parents first
+        std::vector<std::unique_ptr<PoolCluster>> after;
 
+        size_t Size() const { return removed.size() + added.size() + before.size(); }
+    };
+    class Splitter;
+
+    /** Makes all that is to be applied. */
+    void Finish();
+    void ApplyPart(Part part) IBD_REQUIRES(m_pool.mutex);
+    /** Forgets all that is staged. */
+    void Clear();
     void Touch(const PoolTx& tx);
     /** Finds the components, unless nothing was staged since. */
     void Settle() IBD_NO_THREAD_CHECK;

@@ -130,6 +130,7 @@ public:
     void AddDelta(const Txid& id, Amount delta)
     {
         if (delta == 0) return;
+        const PoolGate::Pass pass(m_pool.gate);
         const Lock lock(m_pool.mutex);
         Prioritise(m_pool, id, delta);
     }

@@ -11,29 +11,27 @@ namespace ibd {
 
 namespace {
 
+/** Transactions of the pool that are looked at while the coins are held. */
+constexpr size_t kLooksAtOnce = 1'000;
+
+/** The closed gate stands for the pool's mutex, which clang cannot know. */
 class Reorganisation {
 public:
     Reorganisation(const TxAcceptance& rules, const DisconnectedTxs& disconnected,
-                   const CoinsAtTip& at, TxPool& pool, int64_t now)
-        : m_rules(rules), m_disconnected(disconnected), m_at(at),
+                   const HeaderNode& tip, const TipCoins& coins, TxPool& pool, int64_t now)
+        : m_rules(rules), m_disconnected(disconnected), m_coins(coins),
           m_pool(pool), m_arrival{.now = now, .time = now}, m_change(pool),
-          m_next_height(at.tip.height + 1), m_ancestry(&at.tip),
-          m_view(at.coins, m_change, m_next_height)
+          m_next_height(tip.height + 1), m_ancestry(&tip), m_time(m_ancestry.MedianTimePast())
     {
     }
 
-    // The caller holds the pool's mutex, which clang cannot follow into a member.
-    Result<> Run() IBD_NO_THREAD_CHECK
+    Result<> Run()
     {
         for (const Txid& id : m_disconnected.lost) RemoveSpenders(id);
         for (const TransactionRef& tx : m_disconnected.txs) IBD_RETURN_IF_ERROR(Return(tx));
-        for (const auto& [id, tx] : m_pool.All()) {
-            if (m_change.Removes(*tx)) continue;
-            IBD_ASSIGN_OR_RETURN(const bool valid, IsStillValid(*tx));
-            if (!valid) m_change.RemoveWithDescendants(*tx, RemovalReason::kReorg);
-        }
+        IBD_RETURN_IF_ERROR(RemoveInvalid());
         m_change.DropExcess(RemovalReason::kSizeLimit);
-        m_change.Apply();
+        m_change.ApplyInSteps();
         return {};
     }
 
@@ -48,27 +46,71 @@ private:
     Result<> Return(const TransactionRef& tx) IBD_NO_THREAD_CHECK
     {
         if (m_pool.Find(tx->Id())) return {};
-        CheckedTx checked;
-        IBD_ASSIGN_OR_RETURN(RuleResult bad,
-                             m_rules.Check(tx, m_at, m_arrival, TxAcceptance::Origin::kChain,
-                                           m_pool, m_change, checked));
-        if (!bad) {
-            bad = m_rules.CheckScripts(checked); // policy's; its signatures are mostly cached
-            if (bad) m_change.Withdraw(*m_change.FindAdded(tx->Id()));
-        }
-        if (bad) RemoveSpenders(tx->Id());
+        IBD_ASSIGN_OR_RETURN(const bool returned, Stage(tx));
+        if (!returned) RemoveSpenders(tx->Id());
         return {};
     }
 
-    Result<bool> IsStillValid(const PoolTx& tx) const
+    Result<bool> Stage(const TransactionRef& tx) IBD_NO_THREAD_CHECK
+    {
+        if (ConflictsWithReturned(*tx)) return false;
+        CheckedTx checked;
+        RuleResult bad;
+        const auto check = [&](const CoinsAtTip& at) IBD_NO_THREAD_CHECK -> Result<> {
+            IBD_ASSIGN_OR_RETURN(bad, m_rules.Check(tx, at, m_arrival, TxAcceptance::Origin::kChain,
+                                                    m_pool, m_change, checked));
+            return {};
+        };
+        IBD_RETURN_IF_ERROR(m_coins.With(check));
+        if (bad) return false;
+        // Policy's; the signatures are mostly cached.
+        if (m_rules.CheckScripts(checked)) {
+            m_change.Withdraw(*m_change.FindAdded(tx->Id()));
+            return false;
+        }
+        for (const InputView& input : (*tx)->inputs) m_spent.insert(input.Prevout());
+        return true;
+    }
+
+    /** Blocks of two branches may spend the same coin. */
+    bool ConflictsWithReturned(const Transaction& tx) const
+    {
+        return std::any_of(tx->inputs.begin(), tx->inputs.end(), [&](const InputView& input) {
+            return m_spent.contains(input.Prevout());
+        });
+    }
+
+    Result<> RemoveInvalid() IBD_NO_THREAD_CHECK
+    {
+        auto next = m_pool.All().begin();
+        const auto look = [&](const CoinsAtTip& at) IBD_NO_THREAD_CHECK -> Result<> {
+            for (size_t i = 0; i < kLooksAtOnce && next != m_pool.All().end(); ++i, ++next) {
+                IBD_RETURN_IF_ERROR(RemoveIfInvalid(*next->second, at));
+            }
+            return {};
+        };
+        while (next != m_pool.All().end()) IBD_RETURN_IF_ERROR(m_coins.With(look));
+        return {};
+    }
+
+    Result<> RemoveIfInvalid(const PoolTx& tx, const CoinsAtTip& at)
+    {
+        if (m_change.Removes(tx)) return {};
+        const PoolView view(at.coins, m_change, m_next_height);
+        IBD_ASSIGN_OR_RETURN(const bool valid, IsStillValid(tx, view));
+        if (!valid) m_change.RemoveWithDescendants(tx, RemovalReason::kReorg);
+        return {};
+    }
+
+    Result<bool> IsStillValid(const PoolTx& tx, const PoolView& coins) const
     {
         const TxView& view = tx.tx->View();
-        if (!IsFinalTx(view, m_next_height, m_ancestry.MedianTimePast())) return false;
+        if (!IsFinalTx(view, m_next_height, m_time)) return false;
         const bool moved = tx.locks_height > m_disconnected.fork_height || HasNewParent(view);
         if (!moved && !tx.spends_coinbase) return IsLateEnough(tx.locks);
         std::vector<int> heights;
         for (const InputView& input : view.inputs) {
-            IBD_ASSIGN_OR_RETURN(const auto coin, m_view.Read(input.Prevout()));
+            IBD_ASSIGN_OR_RETURN(const auto coin, coins.Read(input.Prevout()));
             if (!coin) return false;
             heights.push_back(static_cast<int>(coin->height));
             const bool mature = m_next_height - heights.back() >= kCoinbaseMaturity;
@@ -87,28 +129,42 @@ private:
 
     bool IsLateEnough(const SequenceLocks& locks) const
     {
-        return EvaluateSequenceLocks(locks, m_next_height, m_ancestry.MedianTimePast());
+        return EvaluateSequenceLocks(locks, m_next_height, m_time);
     }
 
     const TxAcceptance& m_rules;
     const DisconnectedTxs& m_disconnected;
-    const CoinsAtTip& m_at;
+    const TipCoins& m_coins;
     TxPool& m_pool;
     const Arrival m_arrival;
     PoolChange m_change;
+    std::set<OutPoint> m_spent; //!< by the returned transactions
     const int m_next_height;
     const NodeAncestry m_ancestry;
-    const PoolView m_view;
+    const int64_t m_time; //!< median of the last blocks
 };
+
+/** In steps, so that other threads get the mutex in between. */
+void KeepLimits(TxPool& pool, int64_t now)
+{
+    {
+        const Lock lock(pool.mutex);
+        Expire(pool, now - pool.Limits().expiry);
+    }
+    for (size_t removed = 1; removed > 0;) {
+        const Lock lock(pool.mutex);
+        removed = Trim(pool, PoolChange::kStep);
+    }
+}
 
 } // namespace
 
 Result<> Reorganise(const TxAcceptance& rules, const DisconnectedTxs& disconnected,
-                    const CoinsAtTip& at, TxPool& pool, int64_t now)
+                    const HeaderNode& tip, const TipCoins& coins, TxPool& pool, int64_t now)
 {
-    IBD_RETURN_IF_ERROR(Reorganisation(rules, disconnected, at, pool, now).Run());
-    Expire(pool, now - pool.Limits().expiry);
-    Trim(pool);
+    CHECK(pool.gate.IsClosed());
+    IBD_RETURN_IF_ERROR(Reorganisation(rules, disconnected, tip, coins, pool, now).Run());
+    KeepLimits(pool, now);
     return {};
 }
 

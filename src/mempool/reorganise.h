@@ -1,9 +1,10 @@
 // After a reorganisation: transactions of disconnected blocks come back into the pool as far as
-// they are valid, and transactions of the pool that the new chain makes invalid leave it. Called
-// with the chain's coins held and under the pool's mutex.
+// they are valid, and transactions of the pool that the new chain makes invalid leave it. The
+// pool's gate is closed meanwhile, so the work is done without the pool's mutex, scripts without
+// any lock; the change is applied in short steps under the mutex.
 #pragma once
 
-#include "mempool/tx_acceptance.h"
+#include "mempool/tx_submission.h"
 
 namespace ibd {
 
@@ -13,10 +14,12 @@ struct DisconnectedTxs {
     int32_t fork_height = 0;         //!< last block that stayed
 };
 
-/** One change for all. Clusters that become too large lose what pays least. Time: the clusters of
- *  the returned transactions, and a look at each transaction of the pool, without its coins unless
- *  it depends on a disconnected block or a coinbase. */
+/** One change for all. Clusters that become too large lose what pays least. `coins`: at `tip`, and
+ *  no other thread moves them. Time: the scripts of the returned transactions, their clusters, and
+ *  a look at each transaction of the pool, without its coins unless it depends on a disconnected
+ *  block or a coinbase. */
 Result<> Reorganise(const TxAcceptance& rules, const DisconnectedTxs& disconnected,
-                    const CoinsAtTip& at, TxPool& pool, int64_t now) IBD_REQUIRES(pool.mutex);
+                    const HeaderNode& tip, const TipCoins& coins, TxPool& pool, int64_t now)
+    IBD_EXCLUDES(pool.mutex);
 
 } // namespace ibd

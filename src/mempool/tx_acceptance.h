@@ -66,6 +66,8 @@ public:
     {
     }
 
+    virtual ~TxAcceptance() = default;
+
     const PolicyOptions& Policy() const { return m_policy; }
 
     /** The origin of a transaction. */
@@ -87,7 +89,7 @@ public:
                                       std::vector<CheckedTx>& out) const IBD_REQUIRES(pool.mutex);
     /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
      *  the result for the block that confirms it. Call it without locks. */
-    RuleResult CheckScripts(const CheckedTx& checked) const;
+    virtual RuleResult CheckScripts(const CheckedTx& checked) const;
 
 private:
     class Request;

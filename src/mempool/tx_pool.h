@@ -1,13 +1,15 @@
 // TxPool: unconfirmed transactions, their dependencies and their mining order. Owned by the node;
 // any thread, under its mutex, which is taken after the chain's state lock; no script runs under
-// it. It knows no rules: TxAcceptance decides on additions; the limits that it queries are here.
-// All changes are PoolChanges (pool_change.h; upkeep.h has those for every day). Bounds: a cluster
-// (transactions connected by spends) has at most 64 transactions and 101,000 virtual bytes, which
-// bounds every walk; all together take at most -maxmempool after Trim().
+// it. A change also needs a pass of the gate. It knows no rules: TxAcceptance decides on additions;
+// the limits that it queries are here. All changes are PoolChanges (pool_change.h; upkeep.h has
+// those for every day). Bounds: a cluster (transactions connected by spends) has at most 64
+// transactions and 101,000 virtual bytes, which bounds every walk; all together take at most
+// -maxmempool after Trim().
 #pragma once
 
 #include "mempool/cluster_index.h"
 #include "mempool/pool_events.h"
+#include "mempool/pool_gate.h"
 #include "mempool/pool_memory.h"
 #include "mempool/rolling_fee.h"
 #include "primitives/block.h"
@@ -30,6 +32,7 @@ public:
     explicit TxPool(PoolLimits limits) : m_limits(limits), m_rolling_fee(limits.incremental_fee) {}
 
     mutable Mutex mutex;
+    PoolGate gate;
 
     const PoolLimits& Limits() const { return m_limits; }
     /** Before the first change; the listener outlives the pool. */

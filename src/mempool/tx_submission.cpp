@@ -10,6 +10,12 @@ TxVerdict TxSubmission::Attempt::Verdict() const
     return {violation, checked.fee, checked.modified_fee, checked.candidate.vsize, replaced};
 }
 
+Result<> TxSubmission::With(const TipCoins::Use& use) const
+{
+    const PoolGate::Pass pass(m_pool.gate);
+    return m_coins.With(use);
+}
+
 Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
                                const Arrival& arrival, Attempt& out) const
 {
@@ -28,7 +34,7 @@ Result<TxSubmission::Attempt> TxSubmission::Check(const TransactionRef& tx,
                                                   const Arrival& arrival) const
 {
     Attempt attempt;
-    IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
+    IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) {
         const Lock lock(m_pool.mutex);
         return Prepare(tx, at, arrival, attempt);
     }));
@@ -76,7 +82,7 @@ Result<SubmitVerdict> TxSubmission::Submit(const TransactionRef& tx,
         out.too_expensive = options.most_fee > 0 && attempt.checked.fee > options.most_fee;
         if (out.too_expensive) break;
         bool scripts_hold = true;
-        IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) {
+        IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) {
             const Lock lock(m_pool.mutex);
             return Finish(tx, at, options, attempt, scripts_hold);
         }));
@@ -94,7 +100,7 @@ Result<PackageVerdict> TxSubmission::TestPackage(Package package, int64_t now) c
     if (out.violation) return out;
     std::vector<CheckedTx> checked;
     PackageFault fault;
-    IBD_RETURN_IF_ERROR(m_coins.With([&](const CoinsAtTip& at) -> Result<> {
+    IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) -> Result<> {
         const Lock lock(m_pool.mutex);
         PoolChange change(m_pool);
         const Arrival arrival{.now = now, .time = now};

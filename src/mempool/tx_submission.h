@@ -102,6 +102,8 @@ private:
         TxVerdict Verdict() const;
     };
 
+    /** The coins at the tip, while no reorganisation goes on. */
+    Result<> With(const TipCoins::Use& use) const;
     Result<> Prepare(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
                      Attempt& out) const IBD_REQUIRES(m_pool.mutex);
     Result<Attempt> Check(const TransactionRef& tx, const Arrival& arrival) const;

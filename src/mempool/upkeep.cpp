@@ -66,10 +66,10 @@ size_t Expire(TxPool& pool, int64_t time)
     return Apply(change);
 }
 
-size_t Trim(TxPool& pool)
+size_t Trim(TxPool& pool, size_t most)
 {
     size_t removed = 0;
-    while (pool.MemoryUsage() > pool.Limits().max_bytes && pool.Size() > 0) {
+    for (; most > 0 && pool.MemoryUsage() > pool.Limits().max_bytes && pool.Size() > 0; --most) {
         // It is the last of its cluster, so no transaction of another chunk depends on it.
         const PoolChunk& worst = **pool.Chunks().rbegin();
         const int64_t vsize = (worst.sum.size + kWitnessScaleFactor - 1) / kWitnessScaleFactor;

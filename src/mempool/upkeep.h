@@ -17,9 +17,9 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     IBD_REQUIRES(pool.mutex);
 /** Removes transactions older than `time` and their descendants; returns their number. */
 size_t Expire(TxPool& pool, int64_t time) IBD_REQUIRES(pool.mutex);
-/** Removes the chunks that pay least until the pool fits into -maxmempool; returns the number of
- *  transactions. */
-size_t Trim(TxPool& pool) IBD_REQUIRES(pool.mutex);
+/** Removes the chunks that pay least, `most` of them at most, until the pool fits into -maxmempool;
+ *  returns the number of transactions. */
+size_t Trim(TxPool& pool, size_t most = SIZE_MAX) IBD_REQUIRES(pool.mutex);
 /** Adds to the fee by which a transaction is judged, also of one that is not in the pool yet.
  *  Returns the sum of its changes. */
 Amount Prioritise(TxPool& pool, const Txid& id, Amount delta) IBD_REQUIRES(pool.mutex);

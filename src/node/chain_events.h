@@ -1,6 +1,6 @@
 // ChainEvents: observes the ChainManager and publishes what it reports as events, which are handled
-// later on other threads. The exceptions, called under the chain's state lock, are the transaction
-// pool, which follows the chain step by step, and reactions that must not wait. Owned by the node.
+// later on other threads. The exceptions, called on the chain's thread, are the transaction pool,
+// which follows the chain step by step, and reactions that must not wait. Owned by the node.
 #pragma once
 
 #include "events/events.h"
@@ -15,21 +15,28 @@ public:
 
     // Before the first event.
 
-    /** For urgent reactions: called with each new tip under the state lock. */
+    /** For urgent reactions: called with each new tip before the next block. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
     /** For urgent reactions: called with each verdict, on the thread that found it. */
     void OnChecked(std::function<void(const BlockHash&, const RuleResult&)> call)
     {
         m_on_checked = std::move(call);
     }
-    /** The observer that follows the chain step by step; called before all others, under the state
-     *  lock. */
+    /** The observer that follows the chain step by step; called before all others. */
     void SetFirst(ChainObserver& first) { m_first = &first; }
     /** Starts to observe this chain. */
     void Follow(ChainManager& chain);
 
     void BlockConnected(const HeaderNode& node, const BlockView& block) override;
     void BlockDisconnected(const HeaderNode& node, const BlockView& block) override;
+    void TipLeft() override
+    {
+        if (m_first) m_first->TipLeft();
+    }
+    void TipReached(const HeaderNode* node) override
+    {
+        if (m_first) m_first->TipReached(node);
+    }
     void TipChanged(const HeaderNode& node) override;
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
     {

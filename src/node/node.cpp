@@ -92,7 +92,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .undo_state = [this] { return m_booster.Undo().Describe(); },
                       .overall = &m_overall},
       m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
-      m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, env,
+      m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, m_tip_coins, env,
                   [this](const Error& error) { StopFor(error); }),
       m_assembler(env, log, m_pool, m_options.assembler), m_mining{m_chain_context, m_assembler,
                                                                    m_pool,

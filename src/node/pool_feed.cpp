@@ -33,25 +33,27 @@ void PoolFeed::BlockDisconnected(const HeaderNode& node, const BlockView& block)
     }
 }
 
-void PoolFeed::TipChanged(const HeaderNode& node)
+void PoolFeed::TipReached(const HeaderNode* node)
 {
-    if (!m_disconnected) return;
+    if (m_disconnected && m_chain != nullptr && node != nullptr) Reorganise(*node);
     m_disconnected = false;
-    if (ChainManager* const chain = m_chain) {
-        DisconnectedTxs disconnected;
-        disconnected.fork_height = m_fork_height;
-        for (TransactionRef& tx : m_returned) {
-            if (m_open.erase(tx->Id()) != 0) disconnected.txs.push_back(std::move(tx));
-        }
-        disconnected.lost.assign(m_open.begin(), m_open.end());
-        const Lock lock(m_pool.mutex);
-        const Result<> done = Reorganise(m_acceptance, disconnected, {node, chain->Coins()}, m_pool,
-                                         m_env.UnixTime());
-        if (!done) m_fatal(done.GetError());
-    }
     m_returned.clear();
     m_bytes = 0;
     m_open.clear();
+    m_pool.gate.Open();
+}
+
+void PoolFeed::Reorganise(const HeaderNode& node)
+{
+    DisconnectedTxs disconnected;
+    disconnected.fork_height = m_fork_height;
+    for (TransactionRef& tx : m_returned) {
+        if (m_open.erase(tx->Id()) != 0) disconnected.txs.push_back(std::move(tx));
+    }
+    disconnected.lost.assign(m_open.begin(), m_open.end());
+    const Result<> done =
+        ibd::Reorganise(m_acceptance, disconnected, node, m_coins, m_pool, m_env.UnixTime());
+    if (!done) m_fatal(done.GetError());
 }
 
 } // namespace ibd

@@ -1,8 +1,8 @@
 // PoolFeed: keeps the transaction pool in step with the chain. Confirmed transactions leave it;
 // after a reorganisation transactions of disconnected blocks return if they are still valid
-// (mempool/reorganise.h). Owned by the node. Called under the chain's state lock, on the thread
-// that changes the chain. Memory: kMostReturned bytes of transactions during a reorganisation;
-// above it the youngest are dropped, with what spends them.
+// (mempool/reorganise.h). During a reorganisation the pool's gate is closed. Owned by the node.
+// Called on the thread that changes the chain. Memory: kMostReturned bytes of transactions during a
+// reorganisation; above it the youngest are dropped, with what spends them.
 #pragma once
 
 #include "mempool/reorganise.h"
@@ -19,23 +19,27 @@ public:
     /** All arguments outlive it. While `chain` is null the pool is empty. `fatal` receives disk
      *  errors while coins are read. */
     PoolFeed(TxPool& pool, const TxAcceptance& acceptance, const std::atomic<ChainManager*>& chain,
-             Env& env, std::function<void(const Error&)> fatal)
-        : m_pool(pool), m_acceptance(acceptance), m_chain(chain), m_env(env),
+             const TipCoins& coins, Env& env, std::function<void(const Error&)> fatal)
+        : m_pool(pool), m_acceptance(acceptance), m_chain(chain), m_coins(coins), m_env(env),
           m_fatal(std::move(fatal))
     {
     }
 
     void BlockConnected(const HeaderNode& node, const BlockView& block) override;
     void BlockDisconnected(const HeaderNode& node, const BlockView& block) override;
-    void TipChanged(const HeaderNode& node) override;
+    void TipLeft() override { m_pool.gate.Close(); }
+    void TipReached(const HeaderNode* node) override;
 
 private:
+    void Reorganise(const HeaderNode& node);
+
     TxPool& m_pool;
     const TxAcceptance& m_acceptance;
     const std::atomic<ChainManager*>& m_chain;
+    const TipCoins& m_coins;
     Env& m_env;
     const std::function<void(const Error&)> m_fatal;
-    bool m_disconnected = false;           //!< since the last tip
+    bool m_disconnected = false;           //!< a block, since the tip was left
     int32_t m_fork_height = 0;             //!< of the last block that was not disconnected
     std::deque<TransactionRef> m_returned; //!< in the order of their blocks
     size_t m_bytes = 0;                    //!< of m_returned

@@ -79,6 +79,7 @@ UniValue PrioritiseTransaction(const PoolContext& context, const RpcCall& call)
                        "must be 0."};
     }
     const auto delta = ParseInt<int64_t>(call.At(2));
+    const PoolGate::Pass pass(context.pool.gate);
     const Lock lock(context.pool.mutex);
     RefuseDust(context, id);
     const Amount sum = Prioritise(context.pool, id, delta);

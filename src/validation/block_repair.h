@@ -23,7 +23,7 @@ public:
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
     std::string DescribeMissing(const HeaderNode& node) const;
     /** The highest damaged block on the way from `connected` down to `fork`, after its fetching was
-     *  arranged; null: none. Under the state lock. */
+     *  arranged; null: none. On the thread that changes the chain. */
     Result<const HeaderNode*> FindDamaged(const HeaderNode* connected, const HeaderNode* fork);
     /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
     Result<> LeaveToPeers(const Error& error);

@@ -16,6 +16,7 @@ constexpr int kPathLength = 2048;
 HeaderNode* ChainManager::ChooseTarget()
 {
     const bool downloading = IsInitialBlockDownload();
+    const HeaderNode* const connected = Connected();
     HeaderNode* best = nullptr;
     std::vector<ChainWarnings::News> news;
     {
@@ -23,7 +24,7 @@ HeaderNode* ChainManager::ChooseTarget()
         std::vector<const HeaderNode*> failed;
         best = m_tree.candidates.Best(m_tree.headers.active, failed);
         for (const HeaderNode* node : failed) m_tree.warnings.NoteInvalid(*node);
-        if (m_connected) m_tree.warnings.Review(*m_connected, downloading);
+        if (connected) m_tree.warnings.Review(*connected, downloading);
         news = m_tree.warnings.TakeNews();
     }
     m_news.Warnings(news);
@@ -39,25 +40,22 @@ Result<> ChainManager::ActivateBestChain(const Pause& pause)
 Result<> ChainManager::Activate(const Pause& pause)
 {
     while (!Interrupted() && !(pause && pause())) {
-        std::vector<HeaderNode*> path;
-        {
-            const Lock state(m_state);
-            HeaderNode* const target = ChooseTarget();
-            if (!target || target == m_connected) return FlushHeld(FlushMode::kIfNeeded);
-            if (m_connected && target->Ancestor(m_connected->height) != m_connected) {
-                IBD_RETURN_IF_ERROR(Reorganise());
-                continue;
-            }
-            path = PathTo(*target);
+        HeaderNode* const target = ChooseTarget();
+        const HeaderNode* const connected = Connected();
+        if (!target || target == connected) return Flush(FlushMode::kIfNeeded);
+        if (connected && target->Ancestor(connected->height) != connected) {
+            IBD_RETURN_IF_ERROR(Reorganise());
+        } else {
+            IBD_RETURN_IF_ERROR(Extend(PathTo(*target), pause));
         }
-        IBD_RETURN_IF_ERROR(Extend(path, pause));
     }
     return {};
 }
 
 std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode& target) const
 {
-    const int first = m_connected ? m_connected->height + 1 : 0;
+    const HeaderNode* const connected = Connected();
+    const int first = connected ? connected->height + 1 : 0;
     const int last = std::min(target.height, first + kPathLength - 1);
     std::vector<HeaderNode*> path(static_cast<size_t>(last - first + 1));
     HeaderNode* node = target.Ancestor(last);
@@ -66,14 +64,31 @@ std::vector<HeaderNode*> ChainManager::PathTo(HeaderNode& target) const
 }
 
 // Other threads never see a tip that is worse than before: the reorganisation is one change, also
-// if it fails and the old branch is connected again.
+// if it fails and the old branch is connected again. Only the coins move block by block, and their
+// lock is free between two blocks.
 Result<> ChainManager::Reorganise()
 {
-    const HeaderNode& start = *m_connected;
+    return Move([this]() IBD_NO_THREAD_CHECK { return MoveToBetter(); });
+}
+
+/** `move` leaves the tip. */
+Result<> ChainManager::Move(const std::function<Result<>()>& move)
+{
+    const uint64_t before = m_steps;
+    m_news.Left();
+    const Result<> moved = move();
+    m_news.Reached(moved ? Connected() : nullptr);
+    if (moved && m_steps != before) ShowTip();
+    return moved;
+}
+
+Result<> ChainManager::MoveToBetter()
+{
+    const HeaderNode& start = *Connected();
     do {
         HeaderNode* const target = ChooseTarget();
-        if (!target || target == m_connected) break;
-        const HeaderNode* const fork = LastCommonAncestor(m_connected, target);
+        if (!target || target == Connected()) break;
+        const HeaderNode* const fork = LastCommonAncestor(Connected(), target);
         IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(fork));
         if (obstacle.block && obstacle.kind == Obstacle::Kind::kNoUndo) {
             return CannotDisconnect(*obstacle.block);
@@ -82,18 +97,24 @@ Result<> ChainManager::Reorganise()
             LeaveAside(*target, obstacle);
             continue;
         }
-        while (m_connected != fork) IBD_RETURN_IF_ERROR(DisconnectTip());
-        IBD_RETURN_IF_ERROR(ConnectHeld(*target, start));
-    } while (!Interrupted() && IsWorse(*m_connected, start));
-    if (m_connected != Tip()) ShowTip(); // interrupted, or no branch as good is left
+        IBD_RETURN_IF_ERROR(DisconnectTo(*fork));
+        IBD_RETURN_IF_ERROR(ConnectHidden(*target, start));
+    } while (!Interrupted() && IsWorse(*Connected(), start));
+    return {}; // interrupted, or no branch as good is left: the tip may be worse
+}
+
+Result<> ChainManager::DisconnectTo(const HeaderNode& node)
+{
+    while (Connected() != &node) IBD_RETURN_IF_ERROR(DisconnectTip());
     return {};
 }
 
 Result<Obstacle> ChainManager::FindObstacle(const HeaderNode* fork)
 {
-    IBD_ASSIGN_OR_RETURN(const Obstacle missing, m_undo.FindMissing(m_connected, fork));
+    HeaderNode* const connected = Connected();
+    IBD_ASSIGN_OR_RETURN(const Obstacle missing, m_undo.FindMissing(connected, fork));
     if (missing.block) return missing;
-    IBD_ASSIGN_OR_RETURN(const HeaderNode* const damaged, m_repair.FindDamaged(m_connected, fork));
+    IBD_ASSIGN_OR_RETURN(const HeaderNode* const damaged, m_repair.FindDamaged(connected, fork));
     return Obstacle{damaged, Obstacle::Kind::kDamaged};
 }
 
@@ -138,8 +159,9 @@ bool ChainManager::StillWanted(const HeaderNode& node) const
     return !node.Failed() && node.prev == m_connected && m_tree.candidates.LeadsToBest(node);
 }
 
-/** Connects blocks up to the first one that makes the tip as good as `start`. */
-Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
+/** Connects blocks up to the first one that makes the tip as good as `start`; other threads do not
+ *  see it. */
+Result<> ChainManager::ConnectHidden(HeaderNode& target, const HeaderNode& start)
 {
     const std::vector<HeaderNode*> path = PathTo(target);
     BlockReader reader(m_stores.blocks, Params().consensus, Where(path));
@@ -147,13 +169,16 @@ Result<> ChainManager::ConnectHeld(HeaderNode& target, const HeaderNode& start)
         if (Interrupted()) return {};
         Result<std::unique_ptr<LoadedBlock>> block = reader.Next();
         if (!block) return m_repair.LeaveToPeers(block.GetError());
-        if (!StillWanted(*node)) return {};
-        const bool good = !IsWorse(*node, start);
-        const Result<bool> connected = ConnectTip(*node, **block, good);
-        if (!connected) return m_repair.LeaveToPeers(connected.GetError());
-        if (!*connected) return {};
-        IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
-        if (good) return {};
+        {
+            const Lock state(m_state);
+            if (!StillWanted(*node)) return {};
+            const Result<bool> connected = ConnectTip(*node, **block, false);
+            if (!connected) return m_repair.LeaveToPeers(connected.GetError());
+            if (!*connected) return {};
+            IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
+        }
+        m_news.Connected(*node, (*block)->view);
+        if (!IsWorse(*node, start)) return {};
     }
     return {};
 }
@@ -172,6 +197,8 @@ Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause&
         const Result<bool> connected = ConnectTip(*node, **block, true);
         if (!connected) return m_repair.LeaveToPeers(connected.GetError());
         if (!*connected) return {};
+        m_news.Connected(*node, (*block)->view);
+        m_news.Tip(*node);
         IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
     }
     return {};
@@ -181,22 +208,18 @@ Result<Obstacle> ChainManager::InvalidateBlock(const HeaderNode& node)
 {
     const Lock activation(m_activation);
     if (!node.prev) return Obstacle{};
+    const HeaderNode* const tip = Connected();
+    const bool on_chain = tip && tip->Ancestor(node.height) == &node;
+    if (on_chain) {
+        IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(node.prev));
+        if (obstacle.block) return obstacle;
+        IBD_RETURN_IF_ERROR(Move([&]() IBD_NO_THREAD_CHECK { return DisconnectTo(*node.prev); }));
+    }
     {
-        const Lock state(m_state);
-        const bool on_chain = m_connected && m_connected->Ancestor(node.height) == &node;
-        if (on_chain) {
-            IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(node.prev));
-            if (obstacle.block) return obstacle;
-        }
-        while (on_chain && m_connected != node.prev) IBD_RETURN_IF_ERROR(DisconnectTip());
-        {
-            const Lock lock(m_tree.headers.mutex);
-            m_tree.headers.SetTip(m_connected);
-            m_tree.index.MarkFailed(m_tree.headers.tree.Find(node.hash));
-            m_tree.warnings.NoteInvalid(node);
-            m_tree.RebuildCandidates();
-        }
-        m_news.Tip(*Tip());
+        const Lock lock(m_tree.headers.mutex);
+        m_tree.index.MarkFailed(m_tree.headers.tree.Find(node.hash));
+        m_tree.warnings.NoteInvalid(node);
+        m_tree.RebuildCandidates();
     }
     IBD_RETURN_IF_ERROR(Activate({}));
     return Obstacle{};

@@ -35,6 +35,22 @@ Result<> ChainManager::StoreGenesis()
 
 Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
 {
+    const Lock activation(m_activation);
+    IBD_RETURN_IF_ERROR(TakeCoins(std::move(coins)));
+    // The index is written before the coins: a stop in between leaves the coins above a block that
+    // InvalidateBlock() marked.
+    const HeaderNode* sound = Connected();
+    while (sound && HasFailed(*sound)) sound = sound->prev;
+    if (sound != Connected()) {
+        IBD_RETURN_IF_ERROR(Move([&]() IBD_NO_THREAD_CHECK { return DisconnectTo(*sound); }));
+    }
+    const Lock lock(m_tree.headers.mutex);
+    m_tree.RebuildCandidates();
+    return {};
+}
+
+Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins)
+{
     const Lock state(m_state);
     {
         const Lock lock(m_tree.headers.mutex);
@@ -49,14 +65,7 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
         IBD_RETURN_IF_ERROR(CoinsReplay(*this, *m_coins, *m_cache).Complete(heads));
     }
     IBD_ASSIGN_OR_RETURN(const BlockHash best, m_coins->BestBlock());
-    if (!best.IsNull()) IBD_RETURN_IF_ERROR(LoadTip(best));
-    // The index is written before the coins: a stop in between leaves the coins above a block that
-    // InvalidateBlock() marked.
-    while (m_connected && HasFailed(*m_connected)) IBD_RETURN_IF_ERROR(DisconnectTip());
-    if (m_connected != Tip()) ShowTip();
-    const Lock lock(m_tree.headers.mutex);
-    m_tree.RebuildCandidates();
-    return {};
+    return best.IsNull() ? Result<>() : LoadTip(best);
 }
 
 bool ChainManager::HasFailed(const HeaderNode& node) const

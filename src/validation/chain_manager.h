@@ -7,8 +7,9 @@
 // Threads: every public method may be called from any thread. In the node, only ChainThread calls
 // those that change the chain. Locks, in the order in which they are taken:
 //   activation  one change of the active chain at a time
-//   state       the coins and what is connected: held while a block is connected, and while coins
-//               are written; CoinsGuard holds it for reading
+//   state       the coins and what is connected: held while a block is connected or disconnected,
+//               and while coins are written, but not from one block of a reorganisation to the
+//               next; CoinsGuard holds it for reading
 //   saving      the block index is written by one thread at a time
 //   storing     one block is stored at a time
 //   headers     tree, statuses, active chain: for microseconds; ChainReader holds it for reading
@@ -39,8 +40,9 @@ enum class FlushMode {
 /** Whether to stop between two blocks; empty: never. */
 using Pause = std::function<bool()>;
 
-/** The coins, and the block that they are at. As long as it lives, no block is connected and no
- *  coins are written. Making one waits for a block that is being connected, or for a write. */
+/** The coins, and the block that they are at, which in a reorganisation is not the visible tip. As
+ *  long as it lives, no block is connected and no coins are written. Making one waits for a block
+ *  that is being connected, or for a write. */
 class CoinsGuard {
 public:
     /** `lock`: of the state. Use ChainManager::HoldCoins(). */
@@ -218,6 +220,7 @@ private:
     void LogRefused(const RuleViolation& violation) const;
 
     // chain_durability.cpp
+    Result<> TakeCoins(std::unique_ptr<CoinsDb> coins) IBD_EXCLUDES(m_state);
     Result<> LoadTip(const BlockHash& best) IBD_REQUIRES(m_state);
     bool HasFailed(const HeaderNode& node) const;
     Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
@@ -226,15 +229,23 @@ private:
 
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
-    HeaderNode* ChooseTarget() IBD_REQUIRES(m_state);
-    Result<> Reorganise() IBD_REQUIRES(m_state);
+    /** Only the thread that holds `activation` moves it, so that thread reads it without the state
+     *  lock. */
+    HeaderNode* Connected() const IBD_REQUIRES(m_activation) IBD_NO_THREAD_CHECK
+    {
+        return m_connected;
+    }
+    HeaderNode* ChooseTarget() IBD_REQUIRES(m_activation);
+    Result<> Reorganise() IBD_REQUIRES(m_activation);
+    Result<> Move(const std::function<Result<>()>& move) IBD_REQUIRES(m_activation);
+    Result<> MoveToBetter() IBD_REQUIRES(m_activation);
     /** An obstacle to disconnecting the blocks above `fork`, before any is disconnected. */
-    Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_state);
+    Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_activation);
     Error CannotDisconnect(const HeaderNode& stuck) const;
     /** Puts aside branches that can be reached only by disconnecting the obstacle. */
-    void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_state);
-    std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES_SHARED(m_state);
-    Result<> ConnectHeld(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_state);
+    void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_activation);
+    std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES(m_activation);
+    Result<> ConnectHidden(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_activation);
     Result<> Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
         IBD_REQUIRES(m_activation);
     bool StillWanted(const HeaderNode& node) const IBD_REQUIRES(m_state);
@@ -245,9 +256,12 @@ private:
                                 const RuleViolation& found) const;
     RuleVerdict Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown) IBD_REQUIRES(m_state);
-    Result<> DisconnectTip() IBD_REQUIRES(m_state);
+    Result<> DisconnectTo(const HeaderNode& node) IBD_REQUIRES(m_activation);
+    Result<> DisconnectTip() IBD_REQUIRES(m_activation) IBD_EXCLUDES(m_state);
+    Result<> Disconnect(HeaderNode& node, const BlockView& block, BlockUndo undo)
+        IBD_EXCLUDES(m_state);
     void SetTip(HeaderNode& node, bool shown) IBD_REQUIRES(m_state);
-    void ShowTip() IBD_REQUIRES(m_state);
+    void ShowTip() IBD_REQUIRES(m_activation);
     std::string NoteUnknownRules() IBD_REQUIRES(m_state);
     void LogTip(const std::string& warning) const IBD_REQUIRES(m_state);
 

@@ -9,13 +9,19 @@
 
 namespace ibd {
 
-/** Observes the chain. Called under the state lock, on the thread that changes the chain: copy the
- *  data and return quickly. */
+/** Observes the chain. Called on the thread that changes the chain; under the state lock, except in
+ *  a reorganisation: copy the data and return quickly. */
 class ChainObserver {
 public:
     virtual ~ChainObserver() = default;
     virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
     virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
+    // A reorganisation. Called without locks but that of the activation, so these may take time.
+    /** Blocks are about to be disconnected. TipReached() follows in any case. */
+    virtual void TipLeft() {}
+    /** The coins are at the new tip, which other threads do not see yet. Null: a step failed, and
+     *  the node must stop. */
+    virtual void TipReached(const HeaderNode*) {}
     virtual void TipChanged(const HeaderNode&) {}
     /** The verdict on a submitted or connected block. */
     virtual void BlockChecked(const BlockHash&, const RuleResult&) {}
@@ -39,6 +45,14 @@ public:
     void Disconnected(const HeaderNode& node, const BlockView& block) const
     {
         if (m_observer) m_observer->BlockDisconnected(node, block);
+    }
+    void Left() const
+    {
+        if (m_observer) m_observer->TipLeft();
+    }
+    void Reached(const HeaderNode* node) const
+    {
+        if (m_observer) m_observer->TipReached(node);
     }
     void Tip(const HeaderNode& node) const
     {

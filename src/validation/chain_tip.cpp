@@ -63,8 +63,6 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block, bool
         return false;
     }
     SetTip(node, shown);
-    m_news.Connected(node, block.view);
-    if (shown) m_news.Tip(node);
     return true;
 }
 
@@ -92,9 +90,9 @@ void ChainManager::ShowTip()
 {
     {
         const Lock lock(m_tree.headers.mutex);
-        m_tree.headers.SetTip(m_connected);
+        m_tree.headers.SetTip(Connected());
     }
-    m_news.Tip(*m_connected);
+    m_news.Tip(*Connected());
 }
 
 /** Returns rules that will be active soon, for the log. */
@@ -114,9 +112,10 @@ std::string ChainManager::NoteUnknownRules()
     return expected;
 }
 
+/** Reads the disk, and tells of the block, without the lock of the coins. */
 Result<> ChainManager::DisconnectTip()
 {
-    HeaderNode& node = *m_connected;
+    HeaderNode& node = *Connected();
     const StoredBlock stored = Where(node);
     IBD_ASSIGN_OR_RETURN(auto block, LoadBlock(m_stores.blocks, stored, Params().consensus));
     Result<BlockUndo> undo = BlockArchive(m_stores.blocks).Undo(stored);
@@ -126,10 +125,18 @@ Result<> ChainManager::DisconnectTip()
         if (damaged) error.message += fmt::format("; restart with {}", RebuildOption());
         return error;
     }
+    IBD_RETURN_IF_ERROR(Disconnect(node, block->view, std::move(*undo)));
+    m_news.Disconnected(node, block->view);
+    return {};
+}
+
+Result<> ChainManager::Disconnect(HeaderNode& node, const BlockView& block, BlockUndo undo)
+{
+    const Lock state(m_state);
     // The cache changes only when the whole block is undone.
     CoinsCache before(*m_cache, OutPointHasher(Options().hash_key));
     IBD_ASSIGN_OR_RETURN(const DisconnectVerdict verdict,
-                         DisconnectBlock(block->view, node, Params(), std::move(*undo), before));
+                         DisconnectBlock(block, node, Params(), std::move(undo), before));
     if (verdict != DisconnectVerdict::kClean) {
         return BadData("block {} at height {}: coins and undo data disagree; restart with "
                        "-reindex-chainstate",
@@ -137,7 +144,6 @@ Result<> ChainManager::DisconnectTip()
     }
     m_cache->Take(before);
     SetTip(*node.prev, false);
-    m_news.Disconnected(node, block->view);
     return FlushHeld(FlushMode::kIfNeeded);
 }
 

@@ -1,5 +1,5 @@
 // UndoKeeper: undo data of blocks: storing it, finding it missing or damaged, having it made again.
-// Owned by the ChainManager, under its state lock except where stated.
+// Owned by the ChainManager, on the thread that changes the chain except where stated.
 #pragma once
 
 #include "storage/undo.h"

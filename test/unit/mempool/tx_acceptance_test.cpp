@@ -70,6 +70,14 @@ public:
         CHECK(verdict.txs.size() == txs.size());
         return "";
     }
+    /** With the tip of At() or Below(). */
+    void Reorganise(const DisconnectedTxs& disconnected)
+    {
+        const HeaderNode& tip = is_below ? Below().tip : At().tip;
+        pool.gate.Close();
+        Must(ibd::Reorganise(rules, disconnected, tip, *this, pool, kFirstTime));
+        pool.gate.Open();
+    }
     static std::string ReasonOf(const RuleResult& violation)
     {
         return violation ? violation->reason : "";
@@ -438,11 +446,50 @@ TEST_CASE("what was in a block comes back without the fee of strangers", "[mempo
     DisconnectedTxs disconnected;
     disconnected.txs = {cheap.Freeze(), unknown.Freeze()};
     disconnected.fork_height = kTipHeight;
+    {
+        const Lock lock(desk.pool.mutex);
+        AddTx(desk.pool, {.tx = child.Freeze(), .vsize = 100, .weight = 400});
+    }
+    desk.Reorganise(disconnected);
     const Lock lock(desk.pool.mutex);
-    AddTx(desk.pool, {.tx = child.Freeze(), .vsize = 100, .weight = 400});
-    Must(Reorganise(desk.rules, disconnected, desk.At(), desk.pool, Desk::kFirstTime));
     CHECK(desk.pool.Find(cheap.Id()));
     CHECK(desk.pool.Size() == 1); // the child of what did not come back left
+}
+
+TEST_CASE("of two returned transactions that conflict the earlier one stays", "[mempool]")
+{
+    Desk desk;
+    const OutPoint coin = desk.AddCoin();
+    const MutableTransaction first = Spending({coin}, {kValue - kFee});
+    const MutableTransaction second = Spending({coin}, {kValue - 2 * kFee});
+    const MutableTransaction child = Spending({{second.Id(), 0}}, {kValue - 3 * kFee});
+    DisconnectedTxs disconnected;
+    disconnected.txs = {first.Freeze(), second.Freeze(), child.Freeze()}; // of two branches
+    disconnected.fork_height = kTipHeight;
+    desk.Reorganise(disconnected);
+    const Lock lock(desk.pool.mutex);
+    CHECK(desk.pool.Size() == 1);
+    CHECK(desk.pool.Find(first.Id()));
+}
+
+TEST_CASE("a returned transaction that policy refuses takes its children along",
+          "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction bad = desk.Spend(kTrueHash, {0x01, 0x52}); // another redeem script
+    const MutableTransaction child = Spending({{bad.Id(), 0}}, {kValue - 3 * kFee});
+    const MutableTransaction kept = Spending({{bad.Id(), 0}}, {kValue - 4 * kFee});
+    DisconnectedTxs disconnected;
+    disconnected.txs = {bad.Freeze(), child.Freeze(), desk.Good().Freeze()};
+    disconnected.fork_height = kTipHeight;
+    {
+        const Lock lock(desk.pool.mutex);
+        AddTx(desk.pool, {.tx = kept.Freeze(), .vsize = 100, .weight = 400});
+    }
+    desk.Reorganise(disconnected);
+    const Lock lock(desk.pool.mutex);
+    CHECK(desk.pool.Size() == 1);
+    CHECK(desk.pool.Find(disconnected.txs.back()->Id()));
 }
 
 TEST_CASE("after a reorganisation what is not valid any more leaves", "[mempool]")
@@ -467,8 +514,9 @@ TEST_CASE("after a reorganisation what is not valid any more leaves", "[mempool]
     desk.coins.coins.erase(spends_lost.inputs[0].prevout);
     DisconnectedTxs disconnected;
     disconnected.fork_height = kTipHeight - 1;
+    desk.is_below = true;
+    desk.Reorganise(disconnected);
     const Lock lock(desk.pool.mutex);
-    Must(Reorganise(desk.rules, disconnected, desk.Below(), desk.pool, Desk::kFirstTime));
     CHECK(desk.pool.Size() == 1);
     CHECK(desk.pool.Find(good.Id()));
 }

@@ -434,7 +434,11 @@ private:
         const bool fits = after.Fits(pool.Limits());
         REQUIRE(change.Fits() == fits);
         change.DropExcess(RemovalReason::kSizeLimit);
-        change.Apply();
+        pool.mutex.unlock();
+        pool.gate.Close();
+        change.ApplyInSteps(1 + m_rng() % 8);
+        pool.gate.Open();
+        pool.mutex.lock();
         const std::vector<PoolTx> all = after.txs;
         std::erase_if(after.txs, [&](const PoolTx& tx)
                                      IBD_NO_THREAD_CHECK { return pool.Find(tx.Id()) == nullptr; });

@@ -74,7 +74,54 @@ struct Fork {
     }
 };
 
+/** At each step of a reorganisation, asks another thread for the coins, which takes their lock. If
+ *  the lock is held the test hangs. */
+class CoinsWatch final : public ChainObserver {
+public:
+    explicit CoinsWatch(const ChainManager& chain) : m_chain(chain), m_start(chain.Current().hash)
+    {
+    }
+
+    void TipLeft() override { Note(); }
+    void BlockDisconnected(const HeaderNode&, const BlockView&) override { Note(); }
+    void BlockConnected(const HeaderNode&, const BlockView&) override { Note(); }
+    void TipReached(const HeaderNode* node) override
+    {
+        REQUIRE(node != nullptr);
+        Note();
+        m_chain_is_moving = false;
+    }
+    std::vector<int32_t> heights; //!< of the coins
+
+private:
+    void Note()
+    {
+        if (!m_chain_is_moving) return;
+        CHECK(m_chain.Current().hash == m_start); // other threads see the old tip
+        std::thread([this] { heights.push_back(m_chain.HoldCoins().Tip().height); }).join();
+    }
+
+    const ChainManager& m_chain;
+    const BlockHash m_start;
+    bool m_chain_is_moving = true;
+};
+
 } // namespace
+
+TEST_CASE("the coins can be read between the blocks of a reorganisation")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    Feed(engine, kit.MakeChain(kit.Genesis(), 3, 1));
+    CoinsWatch watch(*engine.chain);
+    engine.chain->SetObserver(&watch);
+    Feed(engine, kit.MakeChain(kit.Genesis(), 4, 2));
+    CHECK(engine.chain->Current().height == 4);
+    CHECK(watch.heights == std::vector<int32_t>{3, 2, 1, 0, 1, 2, 3, 4, 4});
+}
 
 TEST_CASE("connect and disconnect restore the coins database byte for byte")
 {
