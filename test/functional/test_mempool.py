@@ -148,6 +148,7 @@ class Pool(FunctionalTest):
         whole = file.read_bytes()
         self.assertEqual(whole[:8], (1).to_bytes(8, "little"))
         for data, left, text in ((whole[:-40], 2, "end of data"), (whole[:60], 0, "at byte"),
+                                 (whole[:30] + bytes(len(whole) - 30), 0, "at byte"),  # torn
                                  (b"x" * 300, 0, "is unknown"), (b"", 0, "at byte 0")):
             file.write_bytes(data)
             self.main.start()
@@ -158,6 +159,35 @@ class Pool(FunctionalTest):
             self.assertIn(text, line)
             self.main.stop()
         self.main.start()
+
+    def test_file_of_another_network(self):
+        """Its transactions spend coins that are not here: one line says how many failed."""
+        self.main.rpc("setmocktime", 0)
+        other = self.node("regtest").start()
+        chain = Chain(extra=b"\x07").grow(101)
+        coins = chain.split(2, VALUE)
+        for block in chain.blocks:
+            other.rpc("submitblock", block.raw().hex())
+        for coin in coins:
+            other.rpc("sendrawtransaction", spend(coin, value=VALUE).raw().hex())
+        other.stop()
+        kept = self.send(spend(self.coins[0], value=VALUE))
+        file = other.net_dir / "mempool.dat"
+        self.main.stop()
+        own = self.main.net_dir / "mempool.dat"
+        file_of_this_network = own.read_bytes()
+        own.write_bytes(file.read_bytes())
+        self.main.start()
+        self.wait_until_loaded()
+        self.assertEqual(self.pool(), set())
+        lines = [line for line in self.main.log_text.splitlines()
+                 if "Imported mempool transactions" in line]
+        self.assertIn(": 0 succeeded, 2 failed, 0 expired, 0 already there", lines[-1])
+        self.main.stop()
+        own.write_bytes(file_of_this_network)
+        self.main.start()
+        self.wait_until_loaded()
+        self.assertEqual(self.pool(), {kept})
 
     def test_package(self):
         """A child pays for its parent."""
