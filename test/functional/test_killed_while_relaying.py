@@ -1,6 +1,6 @@
 """A node that takes transactions and blocks from a peer is killed at any moment. At the next start
 its chainstate is that of the chain it has, its pool holds what the last mempool.dat has and the
-chain allows, and relay goes on. The long run, whose result bench/log has:
+chain allows, and relay goes on. The long run:
 
     IBD_KILLS=100 test/functional/run.py -v killed_while_relaying
 """
