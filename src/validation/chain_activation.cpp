@@ -10,6 +10,22 @@ namespace {
 /** Blocks connected between two choices of the best chain. */
 constexpr int kPathLength = 2048;
 
+bool IsWorse(const BlockTree& tree, const HeaderNode& node, const HeaderNode& other)
+{
+    const SharedLock lock(tree.headers.mutex);
+    return LessPreferred(node, other);
+}
+
+Error CannotDisconnect(Logger& log, const HeaderNode& stuck, const std::string& remedy)
+{
+    log.Error("Undo data of block {} at height {} is not stored, and a better chain forks "
+              "below it: {}",
+              stuck.hash.ToHex(), stuck.height, remedy);
+    log.Error("DisconnectBlock(): failure reading undo data");
+    log.Error("DisconnectTip(): DisconnectBlock {} failed", stuck.hash.ToHex());
+    return BadData("Failed to disconnect block.");
+}
+
 } // namespace
 
 /** Chooses the best candidate and notes the warnings about other branches. */
@@ -91,7 +107,7 @@ Result<> ChainManager::MoveToBetter()
         const HeaderNode* const fork = LastCommonAncestor(Connected(), target);
         IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(fork));
         if (obstacle.block && obstacle.kind == Obstacle::Kind::kNoUndo) {
-            return CannotDisconnect(*obstacle.block);
+            return CannotDisconnect(m_stores.log, *obstacle.block, UndoRemedy());
         }
         if (obstacle.block) {
             LeaveAside(*target, obstacle);
@@ -99,7 +115,7 @@ Result<> ChainManager::MoveToBetter()
         }
         IBD_RETURN_IF_ERROR(DisconnectTo(*fork));
         IBD_RETURN_IF_ERROR(ConnectHidden(*target, start));
-    } while (!Interrupted() && IsWorse(*Connected(), start));
+    } while (!Interrupted() && IsWorse(m_tree, *Connected(), start));
     return {}; // interrupted, or no branch as good is left: the tip may be worse
 }
 
@@ -116,16 +132,6 @@ Result<Obstacle> ChainManager::FindObstacle(const HeaderNode* fork)
     if (missing.block) return missing;
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const damaged, m_repair.FindDamaged(connected, fork));
     return Obstacle{damaged, Obstacle::Kind::kDamaged};
-}
-
-Error ChainManager::CannotDisconnect(const HeaderNode& stuck) const
-{
-    m_stores.log.Error("Undo data of block {} at height {} is not stored, and a better chain forks "
-                       "below it: {}",
-                       stuck.hash.ToHex(), stuck.height, UndoRemedy());
-    m_stores.log.Error("DisconnectBlock(): failure reading undo data");
-    m_stores.log.Error("DisconnectTip(): DisconnectBlock {} failed", stuck.hash.ToHex());
-    return BadData("Failed to disconnect block.");
 }
 
 void ChainManager::LeaveAside(const HeaderNode& target, const Obstacle& obstacle)
@@ -145,12 +151,6 @@ void ChainManager::TryLeftAside()
 {
     const Lock lock(m_tree.headers.mutex);
     m_tree.RebuildCandidates();
-}
-
-bool ChainManager::IsWorse(const HeaderNode& node, const HeaderNode& other) const
-{
-    const SharedLock lock(m_tree.headers.mutex);
-    return LessPreferred(node, other);
 }
 
 bool ChainManager::StillWanted(const HeaderNode& node) const
@@ -178,7 +178,7 @@ Result<> ChainManager::ConnectHidden(HeaderNode& target, const HeaderNode& start
             IBD_RETURN_IF_ERROR(FlushHeld(FlushMode::kIfNeeded));
         }
         m_news.Connected(*node, (*block)->view);
-        if (!IsWorse(*node, start)) return {};
+        if (!IsWorse(m_tree, *node, start)) return {};
     }
     return {};
 }

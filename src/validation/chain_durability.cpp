@@ -11,6 +11,23 @@ namespace {
 constexpr int64_t kFlushInterval = int64_t{60} * 60 * 1'000'000; //!< microseconds
 constexpr uint64_t kMinSpace = 50 << 20; //!< bytes that stay free on the disk
 
+Result<> CheckSpace(Env& env, const CoinsDb& coins, const CoinsCache& cache)
+{
+    IBD_ASSIGN_OR_RETURN(const uint64_t space, env.SpaceAvailable(coins.Directory()));
+    const uint64_t wanted = kMinSpace + (cache.Size() * 96);
+    if (space >= wanted) return {};
+    return SystemError("disk space is too low: {} has {} MiB free, {} MiB are needed to write the "
+                       "coins",
+                       coins.Directory().string(), space >> 20, wanted >> 20);
+}
+
+/** Whether the block, or one below it, broke a rule. */
+bool HasFailed(const BlockTree& tree, const HeaderNode& node)
+{
+    const SharedLock lock(tree.headers.mutex);
+    return node.Failed();
+}
+
 } // namespace
 
 Result<> ChainManager::LoadIndex()
@@ -40,7 +57,7 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
     // The index is written before the coins: a stop in between leaves the coins above a block that
     // InvalidateBlock() marked.
     const HeaderNode* sound = Connected();
-    while (sound && HasFailed(*sound)) sound = sound->prev;
+    while (sound && HasFailed(m_tree, *sound)) sound = sound->prev;
     if (sound != Connected()) {
         IBD_RETURN_IF_ERROR(Move([&]() IBD_NO_THREAD_CHECK { return DisconnectTo(*sound); }));
     }
@@ -66,12 +83,6 @@ Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins)
     }
     IBD_ASSIGN_OR_RETURN(const BlockHash best, m_coins->BestBlock());
     return best.IsNull() ? Result<>() : LoadTip(best);
-}
-
-bool ChainManager::HasFailed(const HeaderNode& node) const
-{
-    const SharedLock lock(m_tree.headers.mutex);
-    return node.Failed();
 }
 
 Result<> ChainManager::LoadTip(const BlockHash& best)
@@ -101,16 +112,6 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
     return {};
 }
 
-Result<> ChainManager::CheckSpace() const
-{
-    IBD_ASSIGN_OR_RETURN(const uint64_t space, m_stores.env.SpaceAvailable(m_coins->Directory()));
-    const uint64_t wanted = kMinSpace + (m_cache->Size() * 96);
-    if (space >= wanted) return {};
-    return SystemError("disk space is too low: {} has {} MiB free, {} MiB are needed to write the "
-                       "coins",
-                       m_coins->Directory().string(), space >> 20, wanted >> 20);
-}
-
 Result<> ChainManager::FlushHeld(FlushMode mode)
 {
     const int64_t now = m_stores.env.MonotonicMicros();
@@ -129,7 +130,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
 Result<> ChainManager::WriteAll(bool drop_coins)
 {
     m_flush_soon = false;
-    if (m_coins) IBD_RETURN_IF_ERROR(CheckSpace());
+    if (m_coins) IBD_RETURN_IF_ERROR(CheckSpace(m_stores.env, *m_coins, *m_cache));
     IBD_RETURN_IF_ERROR(m_writer.Save());
     if (m_cache && m_connected) {
         IBD_RETURN_IF_ERROR(drop_coins ? m_cache->Flush(*m_coins, m_connected->hash)

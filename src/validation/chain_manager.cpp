@@ -3,6 +3,15 @@
 
 namespace ibd {
 
+namespace {
+
+void LogRefused(Logger& log, const RuleViolation& violation)
+{
+    log.Error("ProcessNewBlock: AcceptBlock FAILED ({})", violation.ToString());
+}
+
+} // namespace
+
 ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
                            ChainManagerOptions options, const std::atomic<bool>& interrupt)
     : ChainView(params, stores, options, m_tree, interrupt), m_stores(stores),
@@ -15,11 +24,6 @@ ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
 }
 
 ChainManager::~ChainManager() = default;
-
-void ChainManager::LogRefused(const RuleViolation& violation) const
-{
-    m_stores.log.Error("ProcessNewBlock: AcceptBlock FAILED ({})", violation.ToString());
-}
 
 Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
 {
@@ -36,7 +40,7 @@ Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
         m_stores.log.Debug(LogCategory::kValidation, "Block mutated: {}",
                            outcome.violation->ToString());
     } else {
-        LogRefused(*outcome.violation);
+        LogRefused(m_stores.log, *outcome.violation);
     }
     return outcome;
 }
@@ -47,13 +51,13 @@ Result<BlockOutcome> ChainManager::ProcessBlock(ByteSpan raw)
     BlockView view;
     outcome.violation = m_acceptor.CheckStranger(raw, view);
     if (outcome.violation) {
-        LogRefused(*outcome.violation);
+        LogRefused(m_stores.log, *outcome.violation);
         return outcome;
     }
     const Lock activation(m_activation);
     IBD_ASSIGN_OR_RETURN(outcome, m_acceptor.Accept(view, nullptr, true));
     if (outcome.violation) {
-        LogRefused(*outcome.violation);
+        LogRefused(m_stores.log, *outcome.violation);
         return outcome;
     }
     {

@@ -216,16 +216,11 @@ public:
     BlockIndex& Index() IBD_NO_THREAD_CHECK { return m_tree.index; }
 
 private:
-    // chain_manager.cpp
-    void LogRefused(const RuleViolation& violation) const;
-
     // chain_durability.cpp
     Result<> TakeCoins(std::unique_ptr<CoinsDb> coins) IBD_EXCLUDES(m_state);
     Result<> LoadTip(const BlockHash& best) IBD_REQUIRES(m_state);
-    bool HasFailed(const HeaderNode& node) const;
     Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
     Result<> WriteAll(bool drop_coins) IBD_REQUIRES(m_state);
-    Result<> CheckSpace() const IBD_REQUIRES(m_state);
 
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
@@ -241,7 +236,6 @@ private:
     Result<> MoveToBetter() IBD_REQUIRES(m_activation);
     /** An obstacle to disconnecting the blocks above `fork`, before any is disconnected. */
     Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_activation);
-    Error CannotDisconnect(const HeaderNode& stuck) const;
     /** Puts aside branches that can be reached only by disconnecting the obstacle. */
     void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_activation);
     std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES(m_activation);
@@ -249,11 +243,8 @@ private:
     Result<> Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
         IBD_REQUIRES(m_activation);
     bool StillWanted(const HeaderNode& node) const IBD_REQUIRES(m_state);
-    bool IsWorse(const HeaderNode& node, const HeaderNode& other) const;
 
     // chain_tip.cpp
-    Result<> CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
-                                const RuleViolation& found) const;
     RuleVerdict Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown) IBD_REQUIRES(m_state);
     Result<> DisconnectTo(const HeaderNode& node) IBD_REQUIRES(m_activation);

@@ -9,6 +9,23 @@
 
 namespace ibd {
 
+namespace {
+
+/** Called before a block is declared invalid: its hash does not cover witnesses, but they matched
+ *  their commitment when it was stored. If they do not now, the file is damaged. */
+Result<> CheckWitnessIntact(const BlockStore& blocks, const ConsensusParams& params,
+                            const HeaderNode& node, const BlockView& block,
+                            const RuleViolation& found)
+{
+    const bool segwit = node.prev && node.height >= params.segwit_height;
+    const RuleResult damage = CheckWitnessMalleation(block, segwit);
+    if (!damage) return {};
+    return blocks.DamagedBlock({node.file, node.data_pos}, node.hash, node.height,
+                               fmt::format("{} (found by: {})", damage->ToString(), found.reason));
+}
+
+} // namespace
+
 void ChainManager::LogTip(const std::string& warning) const
 {
     const HeaderNode& tip = *m_connected;
@@ -19,19 +36,6 @@ void ChainManager::LogTip(const std::string& warning) const
         tip.chain_tx_count, fmt::gmtime(static_cast<std::time_t>(tip.time)),
         VerificationProgress(&tip), static_cast<double>(m_cache->MemoryUsage()) / (1 << 20),
         m_cache->Size(), warning.empty() ? "" : fmt::format(" warning='{}'", warning));
-}
-
-/** Called before a block is declared invalid: its hash does not cover witnesses, but they matched
- *  their commitment when it was stored. If they do not now, the file is damaged. */
-Result<> ChainManager::CheckWitnessIntact(const HeaderNode& node, const BlockView& block,
-                                          const RuleViolation& found) const
-{
-    const bool segwit = node.prev && node.height >= Params().consensus.segwit_height;
-    const RuleResult damage = CheckWitnessMalleation(block, segwit);
-    if (!damage) return {};
-    return m_stores.blocks.DamagedBlock(
-        {node.file, node.data_pos}, node.hash, node.height,
-        fmt::format("{} (found by: {})", damage->ToString(), found.reason));
 }
 
 /** The verdict on the next tip; on success the coins are at it. */
@@ -49,7 +53,10 @@ RuleVerdict ChainManager::Judge(HeaderNode& node, LoadedBlock& block)
                                                                            block.undo_intact);
                                                    }));
     }
-    if (verdict) IBD_RETURN_IF_ERROR(CheckWitnessIntact(node, block.view, *verdict));
+    if (verdict) {
+        IBD_RETURN_IF_ERROR(
+            CheckWitnessIntact(m_stores.blocks, Params().consensus, node, block.view, *verdict));
+    }
     if (&node == m_submitted) m_submitted_verdict = verdict;
     m_news.Checked(node.hash, verdict);
     return verdict;

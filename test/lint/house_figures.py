@@ -18,7 +18,7 @@ MAX_NODE_LINES = 5_000
 MAX_METHODS = {"booster": 40, "net": 40}
 MAX_METHODS_ELSEWHERE = 70
 MAX_FRIENDS = 0
-MAX_SPREAD_OPTIONS = 82  # options that more than one file of src names; see CONTRIBUTING.md
+MAX_SPREAD_OPTIONS = 83  # options that more than one file of src names; see CONTRIBUTING.md
 
 
 def without_comments(text):
