@@ -442,7 +442,8 @@ class Stopped(ToolTest):
     def stop_often(self, command, phases):
         """Until it was stopped in each of these phases, and then went on to its end.
 
-        It gets more time from start to start: a busy machine needs longer than the first run."""
+        It gets more time from start to start, as a busy machine needs longer than the first run,
+        but often little, as the first phase is short."""
         order = ["beginning", *phases]
         whole = self.dir / "whole"
         begin = time.monotonic()
@@ -457,7 +458,7 @@ class Stopped(ToolTest):
                 before = (0, 0)
             process = subprocess.Popen([program("bitcoin-hints"), *map(str, command), self.out],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            time.sleep(self.chance.uniform(0, (0.7 + starts / 50) * seconds))
+            time.sleep(self.chance.random() ** 3 * (0.7 + starts / 50) * seconds)
             which = self.chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
             process.send_signal(which)
             errors = process.communicate()[1]

@@ -36,6 +36,7 @@ class KilledWhileRelaying(FunctionalTest):
                for i in range(splits)]
         chain.add(chain.candidate(txs))
         self.free = [(tx.txid(), i, VALUE) for tx in txs for i in range(COINS)]
+        self.kept = [self.free.pop() for _ in range(KILLS)]  # for check_relay()
         self.numbers = itertools.count()
         self.sent = {}  # by txid
         self.saved = set()  # txids in the last mempool.dat
@@ -125,7 +126,7 @@ class KilledWhileRelaying(FunctionalTest):
 
     def check_relay(self):
         """What is new comes, and the next block with it."""
-        self.send(self.free.pop(), FEE)
+        self.send(self.kept.pop(), FEE)
         last = list(self.sent)[-1]
         wait_until(lambda: last in self.victim.rpc("getrawmempool"), "a new transaction")
         block, = self.steady.rpc("generatetoaddress", 1, ADDRESS)
