@@ -57,6 +57,8 @@ class Commands(SubmitsBlocks, FunctionalTest):
         """Those that it handles leave it able to end; others end it, as they end Bitcoin Core."""
         node = self.node("regtest", "-blocknotify=true")
         for kind in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGQUIT):
+            # A shell starts background commands with SIGQUIT ignored, which is inherited.
+            self.addCleanup(signal.signal, kind, signal.signal(kind, signal.SIG_DFL))
             node.start()
             node.process.send_signal(kind)
             self.assertEqual(node.wait()[0], -kind)
