@@ -20,7 +20,8 @@ OUTPUT = {"txid": NONE, "vout": 0}
 
 # What is given for arguments that are required; several lists where one call has several ways.
 GIVEN = {
-    "addnode": [["127.0.0.1:9", "remove"]], "addpeeraddress": [["1.2.3.4", 8333]],
+    "abortprivatebroadcast": [[NONE]], "addnode": [["127.0.0.1:9", "remove"]],
+    "addpeeraddress": [["1.2.3.4", 8333]],
     "addconnection": [["127.0.0.1:9", "feeler", False]],
     "analyzepsbt": [[PSBT]], "combinepsbt": [[[PSBT]]], "combinerawtransaction": [[[TX, TX]]],
     "converttopsbt": [[TX]], "createmultisig": [[1, [PUBKEY]]], "createpsbt": [[[], []]],
