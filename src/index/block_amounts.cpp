@@ -1,17 +1,10 @@
 // See block_amounts.h.
 #include "index/block_amounts.h"
 
+#include "consensus/script_flags.h"
 #include "consensus/subsidy.h"
 
 namespace ibd {
-
-bool IsOverwritten(const BlockHash& block, int32_t height, const ConsensusParams& params)
-{
-    for (const Bip30Exception& e : params.bip30_exceptions) {
-        if (e.overwritten_height == height && e.overwritten_hash == block) return true;
-    }
-    return false;
-}
 
 BlockAmounts AmountsOf(const BlockView& block, int32_t height, const BlockUndo* undo,
                        const ConsensusParams& params)
@@ -24,7 +17,7 @@ BlockAmounts AmountsOf(const BlockView& block, int32_t height, const BlockUndo* 
     }
     const auto txs = block.Txs();
     for (size_t i = 0; i < txs.size(); ++i) {
-        if (i == 0 && IsOverwritten(block.Hash(), height, params)) {
+        if (i == 0 && IsBip30Unspendable(height, block.Hash(), params)) {
             sums.repeated = sums.subsidy;
             continue;
         }

@@ -15,9 +15,6 @@ struct BlockAmounts {
     Amount Unspendable() const { return genesis + repeated + scripts + unclaimed; }
 };
 
-/** Whether the block's coinbase was overwritten by a later one (BIP30). */
-bool IsOverwritten(const BlockHash& block, int32_t height, const ConsensusParams& params);
-
 /** `undo`: null for genesis. */
 BlockAmounts AmountsOf(const BlockView& block, int32_t height, const BlockUndo* undo,
                        const ConsensusParams& params);

@@ -1,8 +1,9 @@
 // See coin_stats_index.h.
 #include "index/coin_stats_index.h"
 
+#include "consensus/script_flags.h"
 #include "index/height_records.h"
-#include "primitives/serialize.h"
+#include "script/coin_stats.h"
 
 #include <algorithm>
 
@@ -12,21 +13,6 @@ namespace {
 
 constexpr uint8_t kMuHashKey[] = {'M'};
 
-Bytes CoinBytes(const OutPoint& output, uint32_t height, bool coinbase, Amount value,
-                ByteSpan script)
-{
-    Bytes bytes;
-    Writer out(bytes);
-    out.Hash(output.txid);
-    out.U32(output.vout);
-    out.U32(height << 1 | (coinbase ? 1 : 0));
-    out.I64(value);
-    out.VarBytes(script);
-    return bytes;
-}
-
-uint64_t BogoSize(ByteSpan script) { return 32 + 4 + 4 + 8 + 2 + script.size(); }
-
 /** Calls `made(coin bytes, script)` and `spent(coin bytes, script)` for the coins of a block. */
 template <typename Made, typename Spent>
 void ForEachCoin(const IndexedBlock& block, const ConsensusParams& params, Made made, Spent spent)
@@ -34,21 +20,25 @@ void ForEachCoin(const IndexedBlock& block, const ConsensusParams& params, Made 
     const auto height = static_cast<uint32_t>(block.place.height);
     if (height == 0) return;
     const auto txs = block.view->Txs();
+    Bytes bytes;
+    Writer out(bytes);
     for (size_t i = 0; i < txs.size(); ++i) {
-        if (i == 0 && IsOverwritten(block.place.hash, block.place.height, params)) continue;
+        if (i == 0 && IsBip30Unspendable(block.place.height, block.place.hash, params)) continue;
         for (uint32_t n = 0; n < txs[i].outputs.size(); ++n) {
             const OutputView& output = txs[i].outputs[n];
             if (IsUnspendable(output.script_pubkey)) continue;
-            made(CoinBytes({txs[i].txid, n}, height, i == 0, output.value, output.script_pubkey),
-                 output.script_pubkey);
+            bytes.clear();
+            WriteHashedCoin(out, {txs[i].txid, n}, height, i == 0, output.value,
+                            output.script_pubkey);
+            made(bytes, output.script_pubkey);
         }
         if (i == 0) continue;
         const std::vector<Coin>& coins = block.undo->txs[i - 1].spent;
         for (size_t n = 0; n < coins.size(); ++n) {
             const Coin& coin = coins[n];
-            spent(CoinBytes(txs[i].inputs[n].Prevout(), coin.height, coin.coinbase, coin.value,
-                            coin.script),
-                  coin.script);
+            bytes.clear();
+            WriteHashedCoin(out, txs[i].inputs[n].Prevout(), coin);
+            spent(bytes, coin.script);
         }
     }
 }
@@ -184,17 +174,15 @@ Result<> CoinStatsIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
 {
     const StoredBlock& place = block.place;
     IBD_RETURN_IF_ERROR(KeepByHash(Db(), batch, place.height));
-    IBD_ASSIGN_OR_RETURN(const auto below, FindTotals(place.height - 1, place.prev_hash));
-    if (!below) {
-        return BadData("database {}: there is no record of block {}", Db().Directory().string(),
-                       place.prev_hash.ToHex());
-    }
+    IBD_ASSIGN_OR_RETURN(
+        const CoinTotals below,
+        RequireRecord(FindTotals(place.height - 1, place.prev_hash), Db(), place.prev_hash));
     MuHash3072 coins = m_coins;
     ForEachCoin(
         block, m_params, [&](const Bytes& coin, ByteSpan) { coins.Remove(coin); },
         [&](const Bytes& coin, ByteSpan) { coins.Insert(coin); });
     m_coins = Normalised(coins);
-    m_totals = *below;
+    m_totals = below;
     if (m_totals.muhash != HashOf(m_coins)) return Corrupted();
     return {};
 }

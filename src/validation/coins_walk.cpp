@@ -3,6 +3,7 @@
 
 #include "crypto/muhash.h"
 #include "crypto/sha256.h"
+#include "script/coin_stats.h"
 
 #include <algorithm>
 #include <map>
@@ -125,7 +126,7 @@ private:
         for (const auto& [vout, coin] : m_tx) {
             ++m_stats.outputs;
             m_stats.total += coin.value;
-            m_stats.bogo_size += 32 + 4 + 4 + 8 + 2 + coin.script.size();
+            m_stats.bogo_size += BogoSize(coin.script);
             HashCoin(vout, coin);
         }
         m_tx.clear();
@@ -136,11 +137,7 @@ private:
         if (m_kind == CoinsHashKind::kNone) return;
         m_bytes.clear();
         Writer writer(m_bytes);
-        writer.Hash(m_txid);
-        writer.U32(vout);
-        writer.U32(coin.height << 1 | (coin.coinbase ? 1 : 0));
-        writer.I64(coin.value);
-        writer.VarBytes(coin.script);
+        WriteHashedCoin(writer, {m_txid, vout}, coin);
         if (m_kind == CoinsHashKind::kSerialized3) m_sha.Write(m_bytes);
         if (m_kind == CoinsHashKind::kMuHash) m_muhash.Insert(m_bytes);
     }
