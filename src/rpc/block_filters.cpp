@@ -1,8 +1,8 @@
 // getblockfilter and scanblocks; see blockchain.h.
-#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
 #include "rpc/descriptors.h"
+#include "rpc/index_use.h"
 #include "rpc/scan_turn.h"
 #include "util/hex.h"
 
@@ -20,8 +20,7 @@ const FilterIndex& IndexOf(const ChainContext& context, const RpcCall& call, siz
 {
     const std::string type = call.String(i, kBasic);
     if (type != kBasic) throw RpcError{RpcCode::kInvalidAddressOrKey, "Unknown filtertype"};
-    const Indexes* const indexes = context.indexes;
-    const FilterIndex* const index = indexes ? indexes->Filters() : nullptr;
+    const FilterIndex* const index = FindIndex(context, &Indexes::Filters);
     if (!index) ThrowRpc(RpcCode::kMisc, "Index is not enabled for filtertype {}", type);
     return *index;
 }
@@ -52,8 +51,7 @@ UniValue BlockFilter(const ChainContext& context, const RpcCall& call)
     const FilterIndex& index = IndexOf(context, call, 1);
     const HeaderNode* const node = context.Headers().Read().Find(hash);
     if (!node) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found"};
-    const Indexes* const indexes = context.indexes;
-    const bool indexed = indexes->FollowerOf(index).WaitForTip();
+    const bool indexed = WaitForTip(context, index);
     const auto entry = OrThrow(index.Find(*node));
     if (!entry) throw NoFilter(WasConnected(context, *node), indexed);
     const auto filter = OrThrow(index.Filter(*node));
@@ -155,42 +153,19 @@ UniValue Scan(const ChainContext& context, TurnState& state, const FilterIndex& 
 
 UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
-    const ScanTurn turn(state);
-    if (!turn.Mine()) {
-        throw RpcError{RpcCode::kInvalidParameter,
-                       "Scan already in progress, use action \"abort\" or \"status\""};
-    }
     const FilterIndex& index = IndexOf(context, call, 4);
     const UniValue& check = call.Option(5, "filter_false_positives");
     const ScanRange range = RangeOf(context, call);
-    // As in Core, a null counts as given.
-    if (!call.At(1).isArray()) {
-        throw RpcError{RpcCode::kTypeError, WrongTypeText(call.At(1), UniValue::VARR)};
-    }
-    const Scripts scripts = CollectScripts(call.At(1), context.Chain().Params());
-    state.abort = false;
-    state.percent = 0;
+    const Scripts scripts = CollectScripts(ScanObjects(call), context.Chain().Params());
     state.height = range.first->height;
     return Scan(context, state, index, range, scripts, !check.isNull() && check.get_bool());
 }
 
 UniValue ScanBlocks(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
-    const std::string& action = call.String(0);
-    if (action == "start") return StartScan(context, state, call);
-    if (action == "abort") {
-        if (!state.running) return Bool(false);
-        state.abort = true;
-        return Bool(true);
-    }
-    if (action == "status") {
-        if (!state.running) return {};
-        UniValue out(UniValue::VOBJ);
-        out.pushKV("progress", state.percent.load());
-        out.pushKV("current_height", state.height.load());
-        return out;
-    }
-    ThrowRpc(RpcCode::kInvalidParameter, "Invalid action '{}'", action);
+    return AnswerScan(
+        call, state, [&] { return StartScan(context, state, call); },
+        [&](UniValue& out) { out.pushKV("current_height", state.height.load()); });
 }
 
 RpcMethod GetBlockFilter(ChainContext& context)
@@ -209,33 +184,24 @@ RpcMethod GetBlockFilter(ChainContext& context)
 RpcMethod ScanBlocksMethod(ChainContext& context)
 {
     const auto state = std::make_shared<TurnState>();
+    std::vector<RpcArg> args = ScanArgs();
+    args.push_back({"start_height", RpcType::kNumber, false, "0", "The first block"});
+    args.push_back({"stop_height", RpcType::kNumber, false, "chain tip", "The last block"});
+    args.push_back({"filtertype", RpcType::kString, false, "\"basic\"", "The type of filter"});
+    args.push_back({"options",
+                    RpcType::kNamedOptions,
+                    false,
+                    "",
+                    "",
+                    {{"filter_false_positives", RpcType::kBool, false, "false",
+                      "Whether to look into the blocks, too: without, one in 784,931 filters and "
+                      "elements names a block in vain"}},
+                    "options"});
     return {
         "blockchain",
         "scanblocks",
         "Finds the blocks that concern descriptors, by the filters of -blockfilterindex.",
-        {{"action", RpcType::kString, true, "",
-          "\"start\" scans and answers when done; \"abort\" ends the running scan, true if there "
-          "is one; \"status\" shows its progress, null if there is none"},
-         {"scanobjects",
-          RpcType::kArray,
-          false,
-          "",
-          "Needed to start: descriptors, or objects of \"desc\" and \"range\" (the last "
-          "position, or the first and the last; 1000 without)",
-          {},
-          "[scanobjects,...]"},
-         {"start_height", RpcType::kNumber, false, "0", "The first block"},
-         {"stop_height", RpcType::kNumber, false, "chain tip", "The last block"},
-         {"filtertype", RpcType::kString, false, "\"basic\"", "The type of filter"},
-         {"options",
-          RpcType::kNamedOptions,
-          false,
-          "",
-          "",
-          {{"filter_false_positives", RpcType::kBool, false, "false",
-            "Whether to look into the blocks, too: without, one in 784,931 filters and elements "
-            "names a block in vain"}},
-          "options"}},
+        std::move(args),
         "{\n  \"from_height\": n, \"to_height\": n,   (numeric) The first and the last block\n"
         "  \"relevant_blocks\": [ \"hex\", ... ],  (array) Hashes of the blocks\n"
         "  \"completed\": bool                    (boolean) Whether the scan came to its end\n}",

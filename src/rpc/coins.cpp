@@ -1,10 +1,10 @@
 // Calls about the set of unspent outputs; see blockchain.h.
 #include "consensus/subsidy.h"
-#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "mempool/tx_pool.h"
 #include "rpc/amount_json.h"
 #include "rpc/blockchain.h"
+#include "rpc/index_use.h"
 #include "rpc/new_file.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"
@@ -153,8 +153,7 @@ UniValue FromIndex(const CoinStatsIndex& index, const HeaderNode& block, CoinsHa
 std::optional<UniValue> AskIndex(const ChainContext& context, const RpcCall& call,
                                  CoinsHashKind kind)
 {
-    const Indexes* const indexes = context.indexes;
-    const CoinStatsIndex* const index = indexes ? indexes->CoinStats() : nullptr;
+    const CoinStatsIndex* const index = FindIndex(context, &Indexes::CoinStats);
     const bool wanted = call.Bool(2, true);
     if (!index) return std::nullopt;
     if (call.Has(1) && kind == CoinsHashKind::kSerialized3) return std::nullopt; // an error
@@ -165,10 +164,9 @@ std::optional<UniValue> AskIndex(const ChainContext& context, const RpcCall& cal
     if (!wanted || kind == CoinsHashKind::kSerialized3) return std::nullopt;
     const HeaderNode* block = nullptr;
     if (call.Has(1)) block = &FindBlockByHashOrHeight(context.Read(), call.At(1));
-    const IndexFollower& follower = indexes->FollowerOf(*index);
-    const bool indexed = follower.WaitForTip();
+    const bool indexed = WaitForTip(context, *index);
     if (!block) block = context.Read().Tip();
-    const int32_t height = follower.Summary().height;
+    const int32_t height = context.indexes.load()->FollowerOf(*index).Summary().height;
     if (!indexed && block->height > height) {
         ThrowRpc(RpcCode::kInternalError,
                  "Unable to get data because coinstatsindex is still syncing. Current height: {}",

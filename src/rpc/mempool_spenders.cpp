@@ -1,6 +1,6 @@
 // The call that finds spenders of outputs; see mempool.h.
-#include "index/indexes.h"
 #include "jsonrpc/json.h"
+#include "rpc/index_use.h"
 #include "rpc/mempool.h"
 #include "util/hex.h"
 
@@ -79,8 +79,7 @@ UniValue FindSpenders(const PoolContext& context, const RpcCall& call)
     if (outputs.empty()) {
         throw RpcError{RpcCode::kInvalidParameter, "Invalid parameter, outputs are missing"};
     }
-    const Indexes* const indexes = context.chain.indexes;
-    const SpenderIndex* const index = indexes ? indexes->Spenders() : nullptr;
+    const SpenderIndex* const index = FindIndex(context.chain, &Indexes::Spenders);
     const bool pool_only = Option(call, "mempool_only", index == nullptr);
     const bool with_tx = Option(call, "return_spending_tx", false);
     std::vector<Question> questions;
@@ -98,7 +97,7 @@ UniValue FindSpenders(const PoolContext& context, const RpcCall& call)
         }
     }
     if (open.empty()) return out;
-    if (!index || !indexes->FollowerOf(*index).WaitForTip()) {
+    if (!index || !WaitForTip(context.chain, *index)) {
         throw RpcError{RpcCode::kMisc,
                        "Mempool lacks a relevant spend, and txospenderindex is unavailable."};
     }

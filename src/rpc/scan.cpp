@@ -90,40 +90,10 @@ UniValue Scan(const ChainContext& context, TurnState& state, const Wanted& wante
 
 UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
-    const ScanTurn turn(state);
-    if (!turn.Mine()) {
-        throw RpcError{RpcCode::kInvalidParameter,
-                       "Scan already in progress, use action \"abort\" or \"status\""};
-    }
     if (call.Count() < 2) {
         throw RpcError{RpcCode::kMisc, "scanobjects argument is required for the start action"};
     }
-    // As in Core, a null counts as given.
-    if (!call.At(1).isArray()) {
-        throw RpcError{RpcCode::kTypeError, WrongTypeText(call.At(1), UniValue::VARR)};
-    }
-    const Wanted wanted = CollectScripts(call.At(1), context.Chain().Params());
-    state.abort = false;
-    state.percent = 0;
-    return Scan(context, state, wanted);
-}
-
-UniValue ScanTxOutSet(const ChainContext& context, TurnState& state, const RpcCall& call)
-{
-    const std::string& action = call.String(0);
-    if (action == "start") return StartScan(context, state, call);
-    if (action == "abort") {
-        if (!state.running) return Bool(false);
-        state.abort = true;
-        return Bool(true);
-    }
-    if (action == "status") {
-        if (!state.running) return {};
-        UniValue out(UniValue::VOBJ);
-        out.pushKV("progress", state.percent.load());
-        return out;
-    }
-    ThrowRpc(RpcCode::kInvalidParameter, "Invalid action '{}'", action);
+    return Scan(context, state, CollectScripts(ScanObjects(call), context.Chain().Params()));
 }
 
 } // namespace
@@ -135,17 +105,7 @@ void AddScanMethods(RpcTable& table, ChainContext& context)
         {"blockchain",
          "scantxoutset",
          "Finds the unspent outputs of descriptors. Reads the whole chainstate.",
-         {{"action", RpcType::kString, true, "",
-           "\"start\" scans and answers when done; \"abort\" ends the running scan, true if there "
-           "is one; \"status\" shows its progress, null if there is none"},
-          {"scanobjects",
-           RpcType::kArray,
-           false,
-           "",
-           "Needed to start: descriptors, or objects of \"desc\" and \"range\" (the last "
-           "position, or the first and the last; 1000 without)",
-           {},
-           "[scanobjects,...]"}},
+         ScanArgs(),
          "{\n  \"success\" : bool,          (boolean) Whether the scan came to its end\n"
          "  \"txouts\" : n,              (numeric) Unspent outputs looked at\n"
          "  \"height\" : n,              (numeric) Of the tip at which they are unspent\n"
@@ -155,7 +115,9 @@ void AddScanMethods(RpcTable& table, ChainContext& context)
          "  \"total_amount\" : n         (numeric) Bitcoin, of all found\n}",
          "start '[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'\n"
          "status\nabort",
-         [&context, state](const RpcCall& call) { return ScanTxOutSet(context, *state, call); }});
+         [&context, state](const RpcCall& call) {
+             return AnswerScan(call, *state, [&] { return StartScan(context, *state, call); });
+         }});
 }
 
 } // namespace ibd

@@ -1,5 +1,8 @@
-// ScanTurn: one scan at a time, which other calls query or abort.
+// The common part of scantxoutset and scanblocks: one scan at a time, which other calls query or
+// abort.
 #pragma once
+
+#include "jsonrpc/method.h"
 
 #include <atomic>
 
@@ -12,21 +15,15 @@ struct TurnState {
     std::atomic<int> height = 0; //!< of the block that was reached; scanblocks only
 };
 
-/** Reserves the scan as long as it lives. */
-class ScanTurn {
-public:
-    explicit ScanTurn(TurnState& state) : m_state(state), m_mine(!state.running.exchange(true)) {}
-    ~ScanTurn()
-    {
-        if (m_mine) m_state.running = false;
-    }
-    ScanTurn(const ScanTurn&) = delete;
-    ScanTurn& operator=(const ScanTurn&) = delete;
-    bool Mine() const { return m_mine; }
+/** The arguments "action" and "scanobjects". */
+std::vector<RpcArg> ScanArgs();
 
-private:
-    TurnState& m_state;
-    const bool m_mine;
-};
+/** Answers by the action: `scan` to "start" if no other scan runs, and true, or false without a
+ *  scan, to "abort". To "status" the progress, completed by `add_status`; null without a scan. */
+UniValue AnswerScan(const RpcCall& call, TurnState& state, const std::function<UniValue()>& scan,
+                    const std::function<void(UniValue&)>& add_status = {});
+
+/** The scan objects of a call that starts; an error if they are no array. */
+const UniValue& ScanObjects(const RpcCall& call);
 
 } // namespace ibd

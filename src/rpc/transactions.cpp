@@ -1,7 +1,7 @@
 // Calls about single transactions; see blockchain.h.
-#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
+#include "rpc/index_use.h"
 #include "rpc/mempool.h"
 #include "rpc/tx_decode.h"
 #include "rpc/tx_json.h"
@@ -126,9 +126,8 @@ RpcError NotFound(const TxIndex* index, bool indexed)
 /** A transaction of the pool, or of the index. */
 UniValue Anywhere(const ChainContext& context, const TxPool& pool, const Txid& txid, int verbosity)
 {
-    const Indexes* const indexes = context.indexes;
-    const TxIndex* const index = indexes ? indexes->Tx() : nullptr;
-    const bool indexed = index && indexes->FollowerOf(*index).WaitForTip();
+    const TxIndex* const index = FindIndex(context, &Indexes::Tx);
+    const bool indexed = index && WaitForTip(context, *index);
     if (const TransactionRef tx = FindInPool(pool, txid)) {
         return Plain(context, tx->View(), nullptr, verbosity);
     }

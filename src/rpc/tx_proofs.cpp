@@ -1,9 +1,9 @@
 // gettxoutproof and verifytxoutproof; see blockchain.h.
 #include "consensus/limits.h"
-#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "net/wire/messages.h"
 #include "rpc/blockchain.h"
+#include "rpc/index_use.h"
 #include "util/hex.h"
 
 #include <set>
@@ -48,10 +48,9 @@ std::optional<uint32_t> HeightOf(ChainManager& manager, const Txid& txid)
 std::optional<BlockHash> IndexedBlockOf(const ChainContext& context, const ChainManager& manager,
                                         const Txid& txid)
 {
-    const Indexes* const indexes = context.indexes;
-    const TxIndex* const index = indexes ? indexes->Tx() : nullptr;
+    const TxIndex* const index = FindIndex(context, &Indexes::Tx);
     if (!index) return std::nullopt;
-    (void)indexes->FollowerOf(*index).WaitForTip();
+    (void)WaitForTip(context, *index);
     const auto found = OrThrow(index->Find(manager.Blocks(), txid));
     if (!found) return std::nullopt;
     return found->block;
