@@ -2,6 +2,7 @@
 #include "index/filter_index.h"
 
 #include "index/height_records.h"
+#include "index/tx_position.h"
 #include "primitives/serialize.h"
 
 namespace ibd {
@@ -9,20 +10,6 @@ namespace ibd {
 namespace {
 
 constexpr uint8_t kNextKey[] = {'P'};
-
-void WritePos(Writer& out, const FilePos& at)
-{
-    out.VarInt(static_cast<uint32_t>(at.file));
-    out.VarInt(at.offset);
-}
-
-FilePos ReadPos(Reader& in)
-{
-    const uint64_t file = in.VarInt();
-    const uint64_t offset = in.VarInt();
-    if (file > INT32_MAX || offset > UINT32_MAX) in.Fail();
-    return {static_cast<int32_t>(file), static_cast<uint32_t>(offset)};
-}
 
 void PutNext(KvBatch& batch, const FilePos& next)
 {
@@ -101,12 +88,10 @@ Result<> FilterIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
     const StoredBlock& place = block.place;
     IBD_RETURN_IF_ERROR(KeepByHash(Db(), batch, place.height));
     IBD_RETURN_IF_ERROR(Save(batch));
-    IBD_ASSIGN_OR_RETURN(const auto below, FindEntry(place.height - 1, place.prev_hash));
-    if (!below) {
-        return BadData("database {}: there is no record of block {}", Db().Directory().string(),
-                       place.prev_hash.ToHex());
-    }
-    m_header = below->header;
+    IBD_ASSIGN_OR_RETURN(
+        const Entry below,
+        RequireRecord(FindEntry(place.height - 1, place.prev_hash), Db(), place.prev_hash));
+    m_header = below.header;
     return {};
 }
 

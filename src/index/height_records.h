@@ -11,6 +11,15 @@ namespace ibd {
 void PutAtHeight(KvBatch& batch, int32_t height, const BlockHash& block, ByteSpan value);
 /** The value of a block of any branch; nothing: there is none. */
 Found<Bytes> FindRecord(const KvStore& db, int32_t height, const BlockHash& block);
+/** What Find…() found for a block that must have a record. */
+template <typename T>
+Result<T> RequireRecord(Found<T> found, const KvStore& db, const BlockHash& block)
+{
+    IBD_ASSIGN_OR_RETURN(auto record, std::move(found));
+    if (record) return std::move(*record);
+    return BadData("database {}: there is no record of block {}", db.Directory().string(),
+                   block.ToHex());
+}
 /** Keeps the record at a height under the hash of its block, before another one takes its place. */
 Result<> KeepByHash(const KvStore& db, KvBatch& batch, int32_t height);
 

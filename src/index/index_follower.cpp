@@ -9,6 +9,13 @@
 
 namespace ibd {
 
+std::string IndexRemedy(const Path& folder, std::string_view option)
+{
+    return fmt::format("Delete the folder '{}' to have the index built again, or restart without "
+                       "{}",
+                       folder.string(), option);
+}
+
 namespace {
 
 constexpr int64_t kLogEveryMicros = 30'000'000;
@@ -32,8 +39,7 @@ Result<> IndexFollower::Open()
             return BadData("best block of {} not found. Please rebuild the index.", m_index.Name());
         }
     }
-    const Result<> loaded = m_index.Load(m_best);
-    if (!loaded) return Explain(loaded.GetError());
+    IBD_RETURN_IF_ERROR(Explained(m_index.Load(m_best)));
     m_saved = m_best;
     m_shown = m_best;
     return {};
@@ -41,17 +47,13 @@ Result<> IndexFollower::Open()
 
 Error IndexFollower::Explain(const Error& error) const
 {
-    if (SystemFailed(error)) {
-        return {fmt::format("{}: {}. After a restart the index goes on where it was; without "
-                            "{} the node does without it",
-                            m_index.Name(), error.message, m_index.Option()),
-                error.kind};
-    }
-    return {fmt::format("{}: {}. Delete the folder '{}' to have the index built again, or restart "
-                        "without {}",
-                        m_index.Name(), error.message, m_index.Db().Directory().string(),
-                        m_index.Option()),
-            error.kind};
+    const std::string remedy =
+        SystemFailed(error)
+            ? fmt::format("After a restart the index goes on where it was; without {} the node "
+                          "does without it",
+                          m_index.Option())
+            : IndexRemedy(m_index.Db().Directory(), m_index.Option());
+    return {fmt::format("{}: {}. {}", m_index.Name(), error.message, remedy), error.kind};
 }
 
 void IndexFollower::Start()
@@ -93,7 +95,7 @@ void IndexFollower::Run()
         done = CatchUp();
         if (done && !m_stop) WaitToBeWoken();
     }
-    if (done) done = Write();
+    if (done) done = Save();
     if (!done) m_failed(done.GetError());
     const Lock lock(m_mutex);
     m_ended = true;
@@ -116,7 +118,7 @@ bool IndexFollower::Lacks(const Next& next) const
     return next.place.data.IsNull() || (undo && next.place.undo.IsNull());
 }
 
-Result<> IndexFollower::CatchUp()
+Result<> IndexFollower::Follow()
 {
     m_start_height = m_best ? m_best->height : -1;
     m_started_micros = m_logged_micros = m_env.MonotonicMicros();
@@ -146,30 +148,35 @@ Result<> IndexFollower::CatchUp()
     return {};
 }
 
+Result<> IndexFollower::ReadBlock(const StoredBlock& place, BlockData& out) const
+{
+    IBD_ASSIGN_OR_RETURN(out.raw, BlockArchive(m_chain.Blocks()).Block(place));
+    IBD_RETURN_IF_ERROR(out.view.Parse(out.raw));
+    out.block.view = &out.view;
+    return {};
+}
+
+Result<> IndexFollower::ReadUndo(const StoredBlock& place, BlockData& out) const
+{
+    if (place.height == 0) return {};
+    IBD_ASSIGN_OR_RETURN(out.undo, BlockArchive(m_chain.Blocks()).Undo(place));
+    out.block.undo = &out.undo;
+    return {};
+}
+
 Result<> IndexFollower::ConnectNext(const Next& next)
 {
-    const BlockArchive archive(m_chain.Blocks());
-    const auto failed = [&](const char* what, const Error& error) {
-        return Explain(
-            {fmt::format("Failed to {} block {}{}: {}", what, next.place.hash.ToHex(),
-                         what[0] == 'w' ? " to index database" : " from disk", error.message),
-             Error::Kind::kSystem});
+    const auto failed = [&](const char* what, const Result<>& result) -> Result<> {
+        if (result) return {};
+        return SystemError("Failed to {} block {}{}: {}", what, next.place.hash.ToHex(),
+                           what[0] == 'w' ? " to index database" : " from disk", result.Message());
     };
-    const auto raw = archive.Block(next.place);
-    if (!raw) return failed("read", raw.GetError());
-    BlockView view;
-    if (const Result<> parsed = view.Parse(*raw); !parsed) {
-        return failed("read", parsed.GetError());
+    BlockData data{{next.place}};
+    IBD_RETURN_IF_ERROR(failed("read", ReadBlock(next.place, data)));
+    if (m_index.Traits().undo_to_connect) {
+        IBD_RETURN_IF_ERROR(failed("read undo block data", ReadUndo(next.place, data)));
     }
-    std::optional<BlockUndo> undo;
-    if (m_index.Traits().undo_to_connect && next.place.height > 0) {
-        auto read = archive.Undo(next.place);
-        if (!read) return failed("read undo block data", read.GetError());
-        undo = std::move(*read);
-    }
-    const Result<> connected =
-        m_index.Connect(*m_batch, {next.place, &view, undo ? &*undo : nullptr});
-    if (!connected) return failed("write", connected.GetError());
+    IBD_RETURN_IF_ERROR(failed("write", m_index.Connect(*m_batch, data.block)));
     m_best = next.node;
     return {};
 }
@@ -181,18 +188,27 @@ bool IndexFollower::MaySave() const
     return m_best && flushed && flushed->Ancestor(m_best->height) == m_best;
 }
 
+/** Has the batch name m_best. */
+Result<> IndexFollower::NameBest()
+{
+    IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
+    PutBestBlock(*m_batch, *m_best);
+    m_saved = m_best;
+    return {};
+}
+
+Result<> IndexFollower::WriteBatch()
+{
+    IBD_RETURN_IF_ERROR(m_index.Db().Write(*m_batch));
+    m_batch->Clear();
+    return {};
+}
+
 Result<> IndexFollower::Write()
 {
     m_flushed = m_chain.Flushed();
-    if (m_saved != m_best && MaySave()) {
-        const Result<> saved = m_index.Save(*m_batch);
-        if (!saved) return Explain(saved.GetError());
-        PutBestBlock(*m_batch, *m_best);
-        m_saved = m_best;
-    }
-    const Result<> written = m_index.Db().Write(*m_batch);
-    if (!written) return Explain(written.GetError());
-    m_batch->Clear();
+    if (m_saved != m_best && MaySave()) IBD_RETURN_IF_ERROR(NameBest());
+    IBD_RETURN_IF_ERROR(WriteBatch());
     const Lock lock(m_mutex);
     m_shown = m_best;
     m_changed.notify_all();
@@ -204,41 +220,19 @@ Result<> IndexFollower::Write()
 Result<> IndexFollower::Rewind(const HeaderNode* fork)
 {
     IBD_RETURN_IF_ERROR(Write());
-    const BlockArchive archive(m_chain.Blocks());
     while (m_best != fork) {
         const StoredBlock place = [&] {
             const ChainReader chain = m_chain.Read();
             return StoredBlock(*m_best);
         }();
-        IndexedBlock block{place};
-        Bytes raw;
-        BlockView view;
-        std::optional<BlockUndo> undo;
-        if (m_index.Traits().block_to_disconnect) {
-            auto read = archive.Block(place);
-            if (!read) return Explain(read.GetError());
-            raw = std::move(*read);
-            IBD_RETURN_IF_ERROR(view.Parse(raw));
-            block.view = &view;
-        }
-        if (m_index.Traits().undo_to_disconnect && place.height > 0) {
-            auto read = archive.Undo(place);
-            if (!read) return Explain(read.GetError());
-            block.undo = &undo.emplace(std::move(*read));
-        }
-        if (const Result<> gone = m_index.Disconnect(*m_batch, block); !gone) {
-            return Explain(gone.GetError());
-        }
+        BlockData data{{place}};
+        if (m_index.Traits().block_to_disconnect) IBD_RETURN_IF_ERROR(ReadBlock(place, data));
+        if (m_index.Traits().undo_to_disconnect) IBD_RETURN_IF_ERROR(ReadUndo(place, data));
+        IBD_RETURN_IF_ERROR(m_index.Disconnect(*m_batch, data.block));
         const bool named = m_saved == m_best;
         m_best = m_best->prev;
-        if (named) {
-            IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
-            PutBestBlock(*m_batch, *m_best);
-            m_saved = m_best;
-        }
-        const Result<> written = m_index.Db().Write(*m_batch);
-        if (!written) return Explain(written.GetError());
-        m_batch->Clear();
+        if (named) IBD_RETURN_IF_ERROR(NameBest());
+        IBD_RETURN_IF_ERROR(WriteBatch());
         m_shown = m_best;
     }
     return {};

@@ -23,6 +23,9 @@ struct IndexSummary {
     BlockHash hash; //!< genesis before the first block
 };
 
+/** What helps if a database is damaged. */
+std::string IndexRemedy(const Path& folder, std::string_view option);
+
 class IndexFollower {
 public:
     /** Bytes of records that are written together while many blocks are missing. */
@@ -54,10 +57,12 @@ public:
     /** The last block with written records; null: none. */
     const HeaderNode* Best() const { return m_shown; }
 
-    /** For tests: goes to the tip on the caller's thread, without Start(). */
-    Result<> CatchUp();
-    /** For tests: what Stop() does last. */
-    Result<> Save() { return Write(); }
+    // Of its thread; tests call them without Start().
+
+    /** Goes to the tip. */
+    Result<> CatchUp() { return Explained(Follow()); }
+    /** Writes what is not written yet. */
+    Result<> Save() { return Explained(Write()); }
 
 private:
     /** The next block to connect. */
@@ -67,17 +72,34 @@ private:
         StoredBlock place;
         int32_t tip = 0;
     };
+    /** What an index gets, and the data that it refers to. */
+    struct BlockData {
+        IndexedBlock block;
+        Bytes raw = {};
+        BlockView view = {};
+        BlockUndo undo = {};
+    };
 
     void Run();
     void WaitToBeWoken();
     std::optional<Next> FindNext() const;
     bool Lacks(const Next& next) const;
+    Result<> Follow();
+    Result<> ReadBlock(const StoredBlock& place, BlockData& out) const;
+    Result<> ReadUndo(const StoredBlock& place, BlockData& out) const;
     Result<> Rewind(const HeaderNode* fork);
     Result<> ConnectNext(const Next& next);
+    Result<> NameBest();
+    Result<> WriteBatch();
     Result<> Write();
     bool MaySave() const;
     void LogProgress(const Next& next);
+    /** The error for the user, with the remedy. */
     Error Explain(const Error& error) const;
+    Result<> Explained(const Result<>& result) const
+    {
+        return result ? Result<>() : Explain(result.GetError());
+    }
 
     Index& m_index;
     const IndexChain& m_chain;

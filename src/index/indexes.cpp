@@ -21,11 +21,7 @@ Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const char* option, const Path&
     auto db = KvStore::Open(m_parts.env, m_parts.log, std::move(options));
     if (db) return db;
     std::string text = fmt::format("{}: {}", option, db.Message());
-    if (IsBadData(db)) {
-        text += fmt::format(". Delete the folder '{}' to have the index built again, or restart "
-                            "without {}",
-                            folder.string(), option);
-    }
+    if (IsBadData(db)) text += ". " + IndexRemedy(folder, option);
     return Error{std::move(text), db.GetError().kind};
 }
 

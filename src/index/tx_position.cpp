@@ -25,24 +25,33 @@ std::optional<size_t> LengthOfTx(ByteSpan bytes)
 
 } // namespace
 
+void WritePos(Writer& out, const FilePos& at)
+{
+    out.VarInt(static_cast<uint32_t>(at.file));
+    out.VarInt(at.offset);
+}
+
+FilePos ReadPos(Reader& in)
+{
+    const uint64_t file = in.VarInt();
+    const uint64_t offset = in.VarInt();
+    if (file > INT32_MAX || offset > UINT32_MAX) in.Fail();
+    return {static_cast<int32_t>(file), static_cast<uint32_t>(offset)};
+}
+
 void TxPosition::Write(Writer& out) const
 {
-    out.VarInt(static_cast<uint32_t>(block.file));
-    out.VarInt(block.offset);
+    WritePos(out, block);
     out.VarInt(offset);
 }
 
 TxPosition TxPosition::Read(Reader& in)
 {
-    TxPosition at;
-    const uint64_t file = in.VarInt();
-    const uint64_t start = in.VarInt();
+    const FilePos block = ReadPos(in);
     const uint64_t offset = in.VarInt();
-    if (file > INT32_MAX || start > UINT32_MAX || offset > UINT32_MAX - kHeaderBytes) in.Fail();
-    if (!in.Ok()) return at;
-    at.block = {static_cast<int32_t>(file), static_cast<uint32_t>(start)};
-    at.offset = static_cast<uint32_t>(offset);
-    return at;
+    if (offset > UINT32_MAX - kHeaderBytes) in.Fail();
+    if (!in.Ok()) return {};
+    return {block, static_cast<uint32_t>(offset)};
 }
 
 void ForEachPosition(const BlockView& block, FilePos pos,

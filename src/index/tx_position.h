@@ -10,6 +10,10 @@
 
 namespace ibd {
 
+/** As VARINTs: file, then offset. Reading fails through the reader. */
+void WritePos(Writer& out, const FilePos& at);
+FilePos ReadPos(Reader& in);
+
 struct TxPosition {
     FilePos block;
     uint32_t offset = 0; //!< bytes between the block's header and the transaction
