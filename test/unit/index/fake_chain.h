@@ -24,6 +24,15 @@ inline Logger& TestLog()
     return *log;
 }
 
+inline Result<std::unique_ptr<KvStore>> OpenKv(const Path& folder, KvIoCheck before_io = nullptr)
+{
+    KvOptions options;
+    options.directory = folder;
+    options.cache_bytes = 1 << 20;
+    options.before_io = std::move(before_io);
+    return KvStore::Open(TestEnv(), TestLog(), std::move(options));
+}
+
 class FakeChain final : public IndexChain {
 public:
     FakeChain(const ChainParams& params, const Path& folder) : m_headers(params)

@@ -17,15 +17,6 @@ using namespace ibd::test;
 
 namespace {
 
-Result<std::unique_ptr<KvStore>> OpenKv(const Path& folder, KvIoCheck before_io = nullptr)
-{
-    KvOptions options;
-    options.directory = folder;
-    options.cache_bytes = 1 << 20;
-    options.before_io = std::move(before_io);
-    return KvStore::Open(TestEnv(), TestLog(), std::move(options));
-}
-
 /** The chain with its undo data, which may be left out above a height. */
 class Machine {
 public:
@@ -81,6 +72,21 @@ struct Followed {
     IndexFollower follower;
 };
 
+/** A new filter index at the tip of branch a, as far as there is undo data. */
+struct FollowedFilters {
+    explicit FollowedFilters(Machine& machine)
+        : folder(machine.folder / "basic"), index(TestEnv(), folder, Must(OpenKv(folder / "db"))),
+          followed(machine, index)
+    {
+        machine.chain.SetDurableTip(machine.tip_a);
+        Must(followed.follower.Open());
+        Must(followed.follower.CatchUp());
+    }
+    const Path folder;
+    FilterIndex index;
+    Followed<FilterIndex> followed;
+};
+
 FilterIndex MakeFilters(Env& env, const Path& folder, const KvIoCheck& check = nullptr)
 {
     return FilterIndex(env, folder, Must(OpenKv(folder / "db", check)));
@@ -117,34 +123,26 @@ TEST_CASE("filters of all branches stay", "[filterindex]")
 TEST_CASE("the filter index waits for undo data", "[filterindex]")
 {
     Machine machine(60);
-    const Path folder = machine.folder / "basic";
-    machine.chain.SetDurableTip(machine.tip_a);
-    FilterIndex index(TestEnv(), folder, Must(OpenKv(folder / "db")));
-    Followed<FilterIndex> followed(machine, index);
-    Must(followed.follower.Open());
-    Must(followed.follower.CatchUp());
-    CHECK(followed.follower.Best()->height == 60);
-    CHECK_FALSE(followed.follower.Summary().synced);
+    FollowedFilters filters(machine);
+    IndexFollower& follower = filters.followed.follower;
+    CHECK(follower.Best()->height == 60);
+    CHECK_FALSE(follower.Summary().synced);
     for (int32_t height = 61; height <= machine.tip_a->height; ++height) {
         const HeaderNode& node = *machine.tip_a->Ancestor(height);
         machine.chain.AddUndo(node, machine.undo[node.hash]);
     }
-    Must(followed.follower.CatchUp());
-    CHECK(followed.follower.Summary().synced);
-    machine.CheckFilters(index, machine.tip_a);
+    Must(follower.CatchUp());
+    CHECK(follower.Summary().synced);
+    machine.CheckFilters(filters.index, machine.tip_a);
 }
 
 TEST_CASE("a damaged filter is named", "[filterindex]")
 {
     Machine machine;
-    const Path folder = machine.folder / "basic";
-    machine.chain.SetDurableTip(machine.tip_a);
-    FilterIndex index(TestEnv(), folder, Must(OpenKv(folder / "db")));
-    Followed<FilterIndex> followed(machine, index);
-    Must(followed.follower.Open());
-    Must(followed.follower.CatchUp());
+    FollowedFilters filters(machine);
+    const FilterIndex& index = filters.index;
     const FilterIndex::Entry entry = *Must(index.Find(*machine.tip_a));
-    const Path file = folder / "fltr00000.dat";
+    const Path file = filters.folder / "fltr00000.dat";
     CHECK(std::filesystem::file_size(file) == FilterFiles::kChunkBytes);
     const auto out = Must(TestEnv().OpenWrite(file, false));
     Must(out->WriteAt(entry.at.offset + 34, Bytes{0xff, 0xff}));

@@ -12,15 +12,6 @@ using namespace ibd::test;
 
 namespace {
 
-Result<std::unique_ptr<KvStore>> OpenKv(const Path& folder, KvIoCheck before_io = nullptr)
-{
-    KvOptions options;
-    options.directory = folder;
-    options.cache_bytes = 1 << 20;
-    options.before_io = std::move(before_io);
-    return KvStore::Open(TestEnv(), TestLog(), std::move(options));
-}
-
 /** A TxIndex and its follower. */
 struct Followed {
     Followed(const IndexChain& chain, std::unique_ptr<KvStore> db)

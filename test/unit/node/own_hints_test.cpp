@@ -116,12 +116,7 @@ TEST_CASE("full validation from blocks alone: a death at any operation, and bloc
             IBD_RETURN_IF_ERROR(machine.Open(env));
             if (loses) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
             if (round % 2 && !loses) IBD_RETURN_IF_ERROR(machine.StoreAll());
-            Net net(machine.Chain(), sim::Rng(rng()), true);
-            SteppedFetcher fetcher(net);
-            booster.Attach(machine.Chain(), WithPeers(fetcher));
-            IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Run());
-            CHECK(end == VerdictKind::kDone);
-            return {};
+            return SyncWithPeers(machine, booster, rng);
         });
         FaultEnv env;
         Must(machine.Open(env));

@@ -272,6 +272,17 @@ private:
     int m_count = 0;
 };
 
+/** A start of `booster` on the machine, which is open, with peers, to its end. */
+inline Result<> SyncWithPeers(Machine& machine, BoosterSession& booster, sim::Rng& rng)
+{
+    Net net(machine.Chain(), sim::Rng(rng()), true);
+    SteppedFetcher fetcher(net);
+    booster.Attach(machine.Chain(), WithPeers(fetcher));
+    IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Run());
+    CHECK(end == VerdictKind::kDone);
+    return {};
+}
+
 /** Empty machines bring a sync by `own` with peers to its end, some of them with blocks that are
  *  stored already, whatever deaths they meet, and if block files and index are lost in between, as
  *  in a -reindex of files that lost blocks. `prepare(booster)` comes first. */
@@ -297,12 +308,7 @@ void SyncDespiteDeaths(const Path& dir, const OwnHintsOptions& own, Prepare prep
             IBD_RETURN_IF_ERROR(machine.Open(env, stores));
             if (stores) IBD_RETURN_IF_ERROR(machine.StoreSome(rng));
             IBD_RETURN_IF_ERROR(prepare(booster));
-            Net net(machine.Chain(), sim::Rng(rng()), true);
-            SteppedFetcher fetcher(net);
-            booster.Attach(machine.Chain(), WithPeers(fetcher));
-            IBD_ASSIGN_OR_RETURN(const VerdictKind end, booster.Run());
-            CHECK(end == VerdictKind::kDone);
-            return {};
+            return SyncWithPeers(machine, booster, rng);
         };
         deaths.DieUntilDone(machine, run);
         machine.RequireRight();
