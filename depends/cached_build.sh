@@ -8,6 +8,8 @@
 #   need_tools TOOL..., need_version TOOL WANTED HAVE, need_cargo, cannot_build REASON
 #   lock_cache                one build of NAME at a time: ask already_there again after it
 #   run_build TITLE COMMAND...   at low priority, into $log, without our own build's flags
+#   build_crate FOLDER TITLE [PREPARE]   all of this for a crate of ours with a program of the same
+#                             name; SOURCES: what it is made of; the command PREPARE comes first
 #   core_package NAME         prints where the pinned package of that name lies
 #   core_source               prints where Bitcoin Core's tree lies in it
 set -euo pipefail
@@ -86,6 +88,28 @@ run_build() {
         exit 1
     fi
     echo "$title: $((SECONDS - start)) s" >&2
+}
+
+build_crate() {
+    local crate=$1 title=$2 prepare=${3:-true} name binary
+    name=$(basename "$crate")
+    # shellcheck disable=SC2086 # a list of names
+    begin_build "$name" "$(cd "$crate" &&
+        find ${SOURCES:-Cargo.toml Cargo.lock src} -type f -print0 |
+        LC_ALL=C sort -z | xargs -0 sha256sum | hash_of)"
+    binary=$cache/bin/$build_key/$name
+    already_there "$binary"
+    need_cargo
+    lock_cache
+    already_there "$binary"
+    "$prepare"
+    export CARGO_TARGET_DIR=$cache/target
+    run_build "$title" cargo build --manifest-path "$crate/Cargo.toml" --release --locked \
+        --jobs "${IBD_JOBS:-$(nproc)}"
+    mkdir -p "$(dirname "$binary")"
+    cp "$cache/target/release/$name" "$binary.tmp"
+    mv "$binary.tmp" "$binary"
+    echo "$binary"
 }
 
 core_package() {
