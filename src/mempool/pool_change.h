@@ -65,8 +65,6 @@ private:
         std::vector<std::pair<const PoolTx*, RemovalReason>> removed;
         std::vector<std::unique_ptr<PoolTx>> added; //!< parents first
         std::vector<std::unique_ptr<PoolCluster>> after;
-
-        size_t Size() const { return removed.size() + added.size() + before.size(); }
     };
     class Splitter;
 

@@ -42,7 +42,6 @@ struct OptionSpec {
         kYesOrNo = 32,    //!< any value but 0 and 1 is an error
         kNoElision = 64,  //!< -name without a value is an error
         kNoEffect = 128,  //!< accepted for Core's sake; for features that this version lacks
-        kRefused = 256,   //!< likewise, but an error unless 0
     };
 
     std::string name;     //!< with the dash: "-dbcache"
