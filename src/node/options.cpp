@@ -18,9 +18,7 @@ constexpr int64_t kDefaultDbCache = 450;      //!< MiB
 constexpr int64_t kLargeDbCache = 1024;       //!< MiB, with kLargeMemory at least
 constexpr uint64_t kLargeMemory = 4ull << 30; //!< bytes
 constexpr int64_t kMinDbCache = 4;            //!< MiB
-constexpr size_t kMaxTxIndexCache = 1 << 30;  //!< bytes
-constexpr size_t kMaxSpenderIndexCache = 1 << 30; //!< bytes
-constexpr size_t kMaxFilterIndexCache = 1 << 30;  //!< bytes
+constexpr size_t kMaxIndexCache = 1 << 30;    //!< bytes, of each index that is switched on
 constexpr size_t kMaxIndexDbCache = 2 << 20;  //!< bytes
 constexpr size_t kMaxCoinsDbCache = 8 << 20;  //!< bytes
 constexpr int kMaxScriptThreads = 16;
@@ -36,9 +34,9 @@ int64_t DbCacheMebibytes(const ArgsManager& args, uint64_t machine_memory)
 CacheSizes DivideCache(int64_t mebibytes, IndexOptions& indexes)
 {
     size_t total = static_cast<size_t>(std::max(mebibytes, kMinDbCache)) << 20;
-    if (indexes.tx) indexes.tx_cache = std::min(total / 10, kMaxTxIndexCache);
-    if (indexes.spenders) indexes.spender_cache = std::min(total / 20, kMaxSpenderIndexCache);
-    if (indexes.filters) indexes.filter_cache = std::min(total / 20, kMaxFilterIndexCache);
+    if (indexes.tx) indexes.tx_cache = std::min(total / 10, kMaxIndexCache);
+    if (indexes.spenders) indexes.spender_cache = std::min(total / 20, kMaxIndexCache);
+    if (indexes.filters) indexes.filter_cache = std::min(total / 20, kMaxIndexCache);
     total -= indexes.tx_cache + indexes.spender_cache + indexes.filter_cache;
     CacheSizes sizes;
     sizes.index_db = std::min(total / 8, kMaxIndexDbCache);
