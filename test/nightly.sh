@@ -8,7 +8,8 @@
 #   tidy       clang-tidy over all of src
 #   asan tsan  all unit and functional tests under the sanitizers
 #   fuzz       each fuzz target, an hour in all; new inputs are kept in FUZZ_CORPUS
-#   kills      200 kill -9 of each kind (with hints, without, network, undo data, full validation)
+#   kills      200 kill -9 of each kind (with hints, without, network, undo data, full validation,
+#              relay)
 #
 # Environment: LOGS (folder of one log for each step, default build-nightly/logs), KILLS (200),
 # OUTPUTS (2100000, of the chain that is killed over), FUZZ_SECONDS (3600, over all targets),
@@ -47,7 +48,8 @@ kills() {
     cmake --preset dev && cmake --build build -j "$(nproc)" || return 1
     python3 test/functional/run.py --bindir build/bin -j 1 -v --kills "${KILLS:-200}" \
         --outputs "${OUTPUTS:-2100000}" \
-        test_crash. test_network_booster.Killed test_undo. test_full_validation. test_leftovers.
+        test_crash. test_network_booster.Killed test_undo. test_full_validation. test_leftovers. \
+        test_killed_while_relaying.
 }
 
 known="clang tidy asan tsan fuzz kills"
