@@ -1,6 +1,8 @@
 // See scheduler.h.
 #include "events/scheduler.h"
 
+#include "util/endian.h"
+
 #include <algorithm>
 
 namespace ibd {
@@ -14,11 +16,24 @@ int64_t Micros(std::chrono::seconds time)
 
 } // namespace
 
-void Scheduler::Every(std::chrono::seconds interval, std::function<void()> job)
+void Scheduler::EveryBetween(std::chrono::seconds least, std::chrono::seconds most,
+                             std::function<void()> job)
 {
     const Lock lock(m_mutex);
-    const int64_t micros = Micros(interval);
-    m_jobs.push_back({micros, m_env.MonotonicMicros() + micros, std::move(job)});
+    Job added{Micros(least), Micros(most), 0, std::move(job)};
+    added.due = NextTime(added);
+    m_jobs.push_back(std::move(added));
+    m_changed.notify_all();
+}
+
+int64_t Scheduler::NextTime(const Job& job) const
+{
+    const int64_t earliest = m_env.MonotonicMicros() + job.least;
+    if (job.most <= job.least) return earliest;
+    uint8_t bytes[8];
+    m_env.RandomBytes(bytes);
+    const auto spread = static_cast<uint64_t>(job.most - job.least);
+    return earliest + static_cast<int64_t>(ReadLE<uint64_t>(bytes) % spread);
 }
 
 void Scheduler::Start(const std::string& thread)
@@ -67,7 +82,7 @@ void Scheduler::Work()
                 m_changed.wait_for(m_mutex, std::chrono::microseconds(next->due - now));
                 continue;
             }
-            next->due = now + next->interval;
+            next->due = NextTime(*next);
             run = next->run;
         }
         run();

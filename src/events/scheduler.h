@@ -18,8 +18,15 @@ public:
     explicit Scheduler(Env& env) : m_env(env) {}
     ~Scheduler() { Stop(); }
 
-    /** The first time after one interval. Before Start(). */
-    void Every(std::chrono::seconds interval, std::function<void()> job);
+    /** The first time after one interval. */
+    void Every(std::chrono::seconds interval, std::function<void()> job)
+    {
+        EveryBetween(interval, interval, std::move(job));
+    }
+    /** After an interval that is drawn anew each time, of at least and less than these, so that
+     *  others cannot foresee the job. */
+    void EveryBetween(std::chrono::seconds least, std::chrono::seconds most,
+                      std::function<void()> job);
     void Start(const std::string& thread);
     /** Waits for a job under way; no other runs any more. */
     void Stop();
@@ -28,12 +35,14 @@ public:
 
 private:
     struct Job {
-        int64_t interval = 0; //!< microseconds
-        int64_t due = 0;      //!< MonotonicMicros
+        int64_t least = 0; //!< interval, microseconds
+        int64_t most = 0;
+        int64_t due = 0; //!< MonotonicMicros
         std::function<void()> run;
     };
 
     void Work();
+    int64_t NextTime(const Job& job) const;
     /** The job that is due first; null: there is none. */
     Job* Next() IBD_REQUIRES(m_mutex);
 

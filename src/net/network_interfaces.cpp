@@ -282,9 +282,14 @@ std::vector<TransactionRef> TxControl::AbortPrivate(const Uint256& id)
     return m_state.thread.Ask([&] { return m_manager.Private().Abort(id); });
 }
 
-void TxControl::SkipTime(int64_t seconds)
+void TxControl::FindStalePrivate()
 {
-    m_state.thread.Run([&] { m_manager.SkipTime(seconds * kSecond); });
+    m_state.thread.Run([&] { m_manager.Private().FindStale(); });
+}
+
+void TxControl::AnnounceAgain()
+{
+    m_state.thread.Run([&] { m_manager.AnnounceAgain(); });
 }
 
 } // namespace ibd

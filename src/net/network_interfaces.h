@@ -183,6 +183,8 @@ public:
 
     /** Announces a transaction of the pool to peers. */
     void Announce(const TransactionRef& tx);
+    /** Announces users' transactions that no peer has fetched yet. */
+    void AnnounceAgain();
     std::vector<OrphanPool::Orphan> Orphans();
 
     // Without the pool (-privatebroadcast); see PrivateRelay.
@@ -190,9 +192,7 @@ public:
     PrivateAddition SendPrivately(const TransactionRef& tx);
     std::vector<PrivateTx> PrivateTxs();
     std::vector<TransactionRef> AbortPrivate(const Uint256& id);
-
-    /** For tests: scheduled work acts as if this time had passed. */
-    void SkipTime(int64_t seconds);
+    void FindStalePrivate();
 
 private:
     NetworkState& m_state;

@@ -27,6 +27,12 @@ constexpr uint64_t kLeastOpenFiles = 160; //!< Core's number without peers
 
 constexpr const char* kFeeFile = "fee_estimates.dat";
 constexpr std::chrono::hours kSaveFeesEvery{1};
+// Between announcements of users' transactions that no peer has fetched.
+constexpr std::chrono::minutes kAnnounceAgainAfter{10};
+constexpr std::chrono::minutes kAnnounceAgainBefore{15};
+// Between looks for private transactions that are due again.
+constexpr std::chrono::minutes kSendAgainAfter{2};
+constexpr std::chrono::minutes kSendAgainBefore{3};
 
 CacheSalt RandomSalt(Env& env)
 {
@@ -349,6 +355,7 @@ Result<> Node::GoLive()
     IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
     m_network->Follow(*m_chain_thread);
     m_net.network = m_network->Peers();
+    ScheduleTxs();
     m_chain_context.chain_thread = m_chain_thread.get();
     m_chain_context.chain = m_chain;
     m_tx_intake.Start([this] { m_network->Wake(); },
@@ -402,12 +409,18 @@ void Node::LoadPool()
     m_pool_context.loaded = !m_interrupt;
 }
 
-/** For tests: regular jobs are due earlier, also the announcements of users' transactions. */
-void Node::ForwardJobs(std::chrono::seconds time)
+void Node::ScheduleTxs()
 {
-    m_scheduler.Forward(time);
-    if (PeerNetwork* const peers = m_net.network) peers->Txs().SkipTime(time.count());
+    PeerNetwork* const peers = m_net.network;
+    if (!peers) return;
+    m_scheduler.EveryBetween(kAnnounceAgainAfter, kAnnounceAgainBefore,
+                             [peers] { peers->Txs().AnnounceAgain(); });
+    m_scheduler.EveryBetween(kSendAgainAfter, kSendAgainBefore,
+                             [peers] { peers->Txs().FindStalePrivate(); });
 }
+
+/** For tests: regular jobs are due earlier. */
+void Node::ForwardJobs(std::chrono::seconds time) { m_scheduler.Forward(time); }
 
 void Node::SavePool()
 {
@@ -584,13 +597,13 @@ Result<> Node::ShutDown()
     m_waiters.Stop();
     m_server.reset();
     m_booster.Undo().Stop();
+    m_scheduler.Stop(); // its jobs use the network
     m_net.network = nullptr;
     if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
     m_tx_intake.Stop();
     m_chain_context.chain_thread = nullptr;
     m_chain_thread.reset();
     SavePool();
-    m_scheduler.Stop();
     if (m_fees) {
         m_fees->ForgetWaiting();
         SaveFeeEstimates();

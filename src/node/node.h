@@ -78,6 +78,8 @@ private:
     Result<> Sync();
     Result<> LoadBlockFiles();
     void LoadPool();
+    /** Regular work of peers about transactions. */
+    void ScheduleTxs();
     void SavePool();
     void ForwardJobs(std::chrono::seconds time);
     void LoadFeeEstimates();

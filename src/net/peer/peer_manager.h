@@ -51,12 +51,7 @@ public:
     const TxFetcher& TxsToCome() const { return m_txs.Fetcher(); }
     PrivateRelay& Private() { return m_private; }
     const PrivateRelay& Private() const { return m_private; }
-    /** For tests: acts as if this time had passed. Microseconds. */
-    void SkipTime(int64_t time)
-    {
-        m_tx_announcer.SkipTime(time);
-        m_private.SkipTime(time);
-    }
+    void AnnounceAgain() { m_tx_announcer.AnnounceAgain(); }
 
     // Events of connections and of the chain.
 

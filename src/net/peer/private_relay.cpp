@@ -161,14 +161,11 @@ void PrivateRelay::StartRound()
 {
     DropSlow();
     if (!m_at.pool) return;
-    if (m_at.env.MonotonicMicros() >= m_next_repeat) FindStale();
     OfferNext();
 }
 
 void PrivateRelay::FindStale()
 {
-    m_next_repeat = m_at.env.MonotonicMicros() + kLeastRepeat +
-                    static_cast<int64_t>(m_peers.Random64() % kRepeatSpread);
     if (!m_stale.empty()) return; // the pool is still busy with the last ones
     const std::vector<TransactionRef> stale = m_queue.Stale(m_peers.NowSeconds());
     m_stale.assign(stale.begin(), stale.end());

@@ -19,9 +19,6 @@ class PrivateRelay final : public PeerTopic {
 public:
     static constexpr size_t kSends = 3;                       //!< connections for a new transaction
     static constexpr int64_t kMaxLifetime = 3 * 60 * kSecond; //!< of a connection
-    // Between looks for transactions that are due again.
-    static constexpr int64_t kLeastRepeat = 2 * 60 * kSecond;
-    static constexpr int64_t kRepeatSpread = 60 * kSecond;
 
     PrivateRelay(PeerSet& peers, Keepalive& keepalive) : m_peers(peers), m_keepalive(keepalive) {}
 
@@ -43,6 +40,8 @@ public:
     std::vector<PrivateTx> All() const { return m_queue.All(); }
     /** Returns what is not sent any more: all of that txid or wtxid. */
     std::vector<TransactionRef> Abort(const Uint256& id);
+    /** Looks for transactions that are due again; they are sent once the pool would take them. */
+    void FindStale();
 
     // For connecting to peers.
 
@@ -50,15 +49,12 @@ public:
     size_t Missing() const { return m_missing; }
     /** Whether a peer behind Tor has talked to us: the proxy leads to Tor indeed. */
     bool TorWorks() const { return m_tor_works; }
-    /** For tests: acts as if this time had passed. Microseconds. */
-    void SkipTime(int64_t time) { m_next_repeat -= time; }
 
 private:
     void SendInv(Peer& peer);
     void HandleGetData(Peer& peer, ByteSpan payload);
     void Drop(Peer& peer, const std::string& why);
     void DropSlow();
-    void FindStale();
     void OfferNext();
     void NeedFewer(size_t confirmed);
 
@@ -70,7 +66,6 @@ private:
     bool m_tor_works = false;
     std::deque<TransactionRef> m_stale; //!< to be judged
     bool m_is_judged = false;           //!< the first of them is with the pool
-    int64_t m_next_repeat = 0;          //!< of the monotonic clock
 };
 
 } // namespace ibd

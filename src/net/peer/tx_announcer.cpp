@@ -21,7 +21,7 @@ bool Pays(const PeerPool::Entry& entry, Amount rate)
 
 TxAnnouncer::TxAnnouncer(PeerSet& peers, BloomFilters& bloom, RecentBlock& recent)
     : m_peers(peers), m_bloom(bloom), m_recent(recent),
-      m_rounder(m_at.pool ? m_at.pool->IncrementalRate() : 0), m_next_rebroadcast(NextRebroadcast())
+      m_rounder(m_at.pool ? m_at.pool->IncrementalRate() : 0)
 {
 }
 
@@ -80,19 +80,11 @@ void TxAnnouncer::StartRound()
 {
     if (!Pool()) return;
     m_full_rate = Pool()->FullRate();
-    if (m_at.env.MonotonicMicros() < m_next_rebroadcast) return;
-    Rebroadcast();
-    m_next_rebroadcast = NextRebroadcast();
 }
 
-int64_t TxAnnouncer::NextRebroadcast() const
+void TxAnnouncer::AnnounceAgain()
 {
-    return m_at.env.MonotonicMicros() + kLeastRebroadcast +
-           static_cast<int64_t>(m_peers.Random64() % kRebroadcastSpread);
-}
-
-void TxAnnouncer::Rebroadcast()
-{
+    if (!Pool()) return;
     for (const PeerPool::Entry& entry : Pool()->Unbroadcast()) Announce(*entry.tx);
 }
 

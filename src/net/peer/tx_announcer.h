@@ -34,9 +34,6 @@ public:
     static constexpr size_t kAtOnce = 70;
     static constexpr size_t kMostAtOnce = 1'000;
     static constexpr size_t kKnown = 50'000;
-    /** Between announcements of users' transactions that no peer has fetched. */
-    static constexpr int64_t kLeastRebroadcast = 10 * 60 * kSecond;
-    static constexpr int64_t kRebroadcastSpread = 5 * 60 * kSecond;
 
     TxAnnouncer(PeerSet& peers, BloomFilters& bloom, RecentBlock& recent);
 
@@ -54,8 +51,8 @@ public:
     void RequestPool(Peer& peer);
     /** Sends a requested transaction. False: the peer must not get it, or it is not there. */
     bool Send(Peer& peer, const InventoryItem& item);
-    /** For tests: acts as if this time had passed. Microseconds. */
-    void SkipTime(int64_t time) { m_next_rebroadcast -= time; }
+    /** Users' transactions that no peer has fetched, to all peers that do not know them. */
+    void AnnounceAgain();
 
 private:
     struct State {
@@ -79,8 +76,6 @@ private:
     void AppendWaiting(Peer& peer, InvMessage& message);
     void MaintainFeeFilter(Peer& peer);
     void SendFeeFilter(Peer& peer, Amount rate);
-    int64_t NextRebroadcast() const;
-    void Rebroadcast();
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
@@ -91,8 +86,7 @@ private:
     /** By network and our address. As many as addresses we listen on. */
     std::map<std::pair<AddressNetwork, Endpoint>, int64_t> m_next_to_inbound;
     FeeFilterRounder m_rounder;
-    Amount m_full_rate = 0;     //!< of the pool, at the start of the round
-    int64_t m_next_rebroadcast; //!< of the monotonic clock
+    Amount m_full_rate = 0; //!< of the pool, at the start of the round
 };
 
 } // namespace ibd

@@ -58,4 +58,26 @@ TEST_CASE("jobs are due after their interval", "[events]")
     CHECK(hourly.Get() == before);
 }
 
+TEST_CASE("a job with a random interval keeps within its bounds", "[events]")
+{
+    const std::unique_ptr<Env> env = MakePosixEnv();
+    Scheduler scheduler(*env);
+    Count random, after;
+    scheduler.Start("test");
+    // Also once jobs run.
+    scheduler.EveryBetween(std::chrono::hours(10), std::chrono::hours(15), [&] { random.Add(); });
+    scheduler.Every(std::chrono::hours(9), [&] { after.Add(); });
+    scheduler.Forward(std::chrono::hours(9));
+    after.Reach(1);
+    CHECK(random.Get() == 0);
+    scheduler.Forward(std::chrono::hours(6));
+    random.Reach(1);
+    for (int i = 2; i <= 5; ++i) {
+        scheduler.Forward(std::chrono::hours(15));
+        random.Reach(i);
+    }
+    scheduler.Stop();
+    CHECK(random.Get() == 5);
+}
+
 } // namespace ibd::test

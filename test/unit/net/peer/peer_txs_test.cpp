@@ -633,7 +633,7 @@ TEST_CASE("a user's transaction is announced again until a peer has fetched it",
     const PeerId peer = scene.Befriend(ConnectionKind::kInbound);
     scene.Wait();
     CHECK(scene.Told(peer).empty());
-    scene.node.manager.SkipTime(TxAnnouncer::kLeastRebroadcast + TxAnnouncer::kRebroadcastSpread);
+    scene.node.manager.AnnounceAgain();
     scene.Wait();
     CHECK(scene.Told(peer) == Items(kInvWtx, tx->WitnessId()));
 }

@@ -77,11 +77,10 @@ struct Scene {
         REQUIRE(pings.size() == 1);
         node.Say(peer, PongMessage{pings[0].nonce});
     }
-    /** As if that time had passed, also for jobs. */
-    void Skip(int64_t seconds)
+    void FindStale()
     {
-        node.manager.SkipTime(seconds * kSecond);
-        node.MoveTime(seconds);
+        Relay().FindStale();
+        node.Run();
         while (pool.HasNews()) node.Run();
     }
 
@@ -273,13 +272,14 @@ TEST_CASE("a transaction is sent again while the pool would take it", "[private]
     CHECK(scene.Relay().Missing() == 0);
     scene.node.MoveTime(PrivateQueue::kWait + 1);
     CHECK(scene.Relay().Missing() == 0); // not looked for yet
-    scene.Skip(PrivateRelay::kLeastRepeat / kSecond + PrivateRelay::kRepeatSpread / kSecond);
+    scene.FindStale();
     CHECK(scene.Relay().Missing() == 1);
     CHECK_FALSE(scene.pool.HasTx(tx));
     scene.Confirm(scene.Greet(), tx);
     // A conflict came in: it will not be mined.
     scene.pool.Add(spent);
-    scene.Skip(PrivateRelay::kLeastRepeat / kSecond + PrivateRelay::kRepeatSpread / kSecond);
+    scene.node.MoveTime(PrivateQueue::kWait + 1);
+    scene.FindStale();
     CHECK(scene.Relay().Missing() == 0);
     CHECK(scene.Relay().All().empty());
 }
