@@ -14,12 +14,6 @@ int64_t InputLatency(const Transaction& tx)
     return static_cast<int64_t>(tx->inputs.size() / kInputsOfLatency);
 }
 
-bool Spends(const Transaction& tx, const Txid& parent)
-{
-    return std::any_of(tx->inputs.begin(), tx->inputs.end(),
-                       [&](const InputView& input) { return input.Prevout().txid == parent; });
-}
-
 } // namespace
 
 /** Of equal parts the one with the smaller allowance is greater. */
@@ -127,26 +121,36 @@ bool OrphanPool::IsOf(const Wtxid& id, PeerId peer) const
     return orphan != m_orphans.end() && orphan->second.peers.contains(peer);
 }
 
-/** The peer is a random one, so that none can choose to have an orphan, and keep it from being
- * tried by leaving. */
+void OrphanPool::VisitSpenders(
+    const Txid& parent, const std::function<void(const OutPoint&, const Wtxid&)>& visit) const
+{
+    for (auto it = m_spenders.lower_bound({parent, 0});
+         it != m_spenders.end() && it->first.txid == parent; ++it) {
+        for (const Wtxid& id : it->second) visit(it->first, id);
+    }
+}
+
 void OrphanPool::ParentCame(const TxView& parent)
 {
-    for (uint32_t i = 0; i < parent.outputs.size(); ++i) {
-        const auto spenders = m_spenders.find({parent.txid, i});
-        if (spenders == m_spenders.end()) continue;
-        for (const Wtxid& id : spenders->second) {
-            Kept& kept = m_orphans.at(id);
-            if (kept.ready) continue;
-            const auto skip = static_cast<std::ptrdiff_t>(m_random(kept.peers.size()));
-            const auto [peer, sequence] = *std::next(kept.peers.begin(), skip);
-            kept.ready = peer;
-            Share& share = m_shares.at(peer);
-            share.waiting.erase(sequence);
-            share.ready[sequence] = id;
-            m_log.Debug(LogCategory::kTxPackages, "added {} (wtxid={}) to peer {} workset",
-                        kept.tx->Id().ToHex(), id.ToHex(), peer);
-        }
-    }
+    VisitSpenders(parent.txid, [&](const OutPoint& spent, const Wtxid& id) {
+        if (spent.vout < parent.outputs.size()) MakeReady(id);
+    });
+}
+
+/** In the turn of a random peer, so that none can choose to have an orphan, and keep it from being
+ * tried by leaving. */
+void OrphanPool::MakeReady(const Wtxid& id)
+{
+    Kept& kept = m_orphans.at(id);
+    if (kept.ready) return;
+    const auto skip = static_cast<std::ptrdiff_t>(m_random(kept.peers.size()));
+    const auto [peer, sequence] = *std::next(kept.peers.begin(), skip);
+    kept.ready = peer;
+    Share& share = m_shares.at(peer);
+    share.waiting.erase(sequence);
+    share.ready[sequence] = id;
+    m_log.Debug(LogCategory::kTxPackages, "added {} (wtxid={}) to peer {} workset",
+                kept.tx->Id().ToHex(), id.ToHex(), peer);
 }
 
 bool OrphanPool::HasReady(PeerId peer) const
@@ -169,15 +173,15 @@ TransactionRef OrphanPool::TakeReady(PeerId peer)
 
 std::vector<TransactionRef> OrphanPool::ChildrenFrom(const Txid& parent, PeerId peer) const
 {
+    std::map<std::pair<bool, uint64_t>, TransactionRef> found; // by readiness, then sequence
+    VisitSpenders(parent, [&](const OutPoint&, const Wtxid& id) {
+        const Kept& kept = m_orphans.at(id);
+        const auto announced = kept.peers.find(peer);
+        if (announced == kept.peers.end()) return;
+        found[{kept.ready == peer, announced->second}] = kept.tx;
+    });
     std::vector<TransactionRef> out;
-    const auto share = m_shares.find(peer);
-    if (share == m_shares.end()) return out;
-    for (const auto* const list : {&share->second.ready, &share->second.waiting}) {
-        for (auto it = list->rbegin(); it != list->rend(); ++it) {
-            const TransactionRef& tx = m_orphans.at(it->second).tx;
-            if (Spends(*tx, parent)) out.push_back(tx);
-        }
-    }
+    for (auto it = found.rbegin(); it != found.rend(); ++it) out.push_back(it->second);
     return out;
 }
 

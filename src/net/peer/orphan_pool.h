@@ -45,7 +45,7 @@ public:
     /** An orphan to be tried again, once; null: none. */
     TransactionRef TakeReady(PeerId peer);
     /** Orphans of the peer that spend this transaction: those to be tried again first, otherwise
-     *  the newest. */
+     *  the newest. Costs the inputs of orphans that spend it, not the other orphans. */
     std::vector<TransactionRef> ChildrenFrom(const Txid& parent, PeerId peer) const;
 
     /** False: it is not here. */
@@ -89,6 +89,12 @@ private:
         bool operator==(const Excess& other) const = default;
     };
 
+    using Spenders = std::map<OutPoint, std::set<Wtxid>>;
+
+    /** The orphans that spend an output of this transaction; one for each such output. */
+    void VisitSpenders(const Txid& parent,
+                       const std::function<void(const OutPoint&, const Wtxid&)>& visit) const;
+    void MakeReady(const Wtxid& id);
     void Announce(Orphans::iterator orphan, PeerId peer);
     void Remove(Orphans::iterator orphan, PeerId peer);
     void RemoveOldest(const Share& share, PeerId peer);
@@ -101,7 +107,7 @@ private:
     const std::function<uint64_t(uint64_t)> m_random;
     Orphans m_orphans;
     std::map<PeerId, Share> m_shares; //!< of peers with orphans
-    std::map<OutPoint, std::set<Wtxid>> m_spenders;
+    Spenders m_spenders; //!< of the outputs that orphans spend
     int64_t m_weight = 0;
     int64_t m_input_latency = 0; //!< of each orphan once
     size_t m_announcements = 0;

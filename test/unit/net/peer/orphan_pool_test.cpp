@@ -39,6 +39,65 @@ private:
 
 std::vector<OutPoint> Outputs(const TransactionRef& tx) { return {{tx->Id(), 0}}; }
 
+/** Orphans that spend each other's and a few parents' outputs, also several of one parent, and a
+ *  plain record of the announcements. */
+class Family {
+public:
+    explicit Family(Kit& kit) : m_kit(kit)
+    {
+        for (uint32_t i = 0; i < 6; ++i) parents.push_back(MakeModelTx({sim::ModelCoin(i)}, i));
+        for (int i = 0; i < 150; ++i) {
+            std::vector<OutPoint> spent;
+            for (uint64_t left = 1 + Random(4); left > 0; --left) {
+                const TransactionRef& parent = Random(5) == 0 && !orphans.empty()
+                                                   ? orphans[Random(orphans.size())]
+                                                   : parents[Random(parents.size())];
+                const OutPoint output{parent->Id(), static_cast<uint32_t>(Random(4))};
+                if (std::count(spent.begin(), spent.end(), output) == 0) spent.push_back(output);
+            }
+            orphans.push_back(MakeModelTx(spent, i, {}, 2, Random(30'000)));
+        }
+    }
+    uint64_t Random(uint64_t below) { return m_kit.rng() % below; }
+    void Add(const TransactionRef& tx, PeerId peer)
+    {
+        const bool was = m_kit.pool.IsOf(tx->WitnessId(), peer);
+        m_kit.pool.Add(tx, peer);
+        if (!was) m_announced[{peer, tx}] = ++m_steps;
+    }
+    /** By a look at each orphan. `ready`: those of the peer that are to be tried again. */
+    std::vector<TransactionRef> ChildrenFrom(const Txid& parent, PeerId peer,
+                                             const std::set<TransactionRef>& ready) const
+    {
+        std::map<std::pair<bool, int>, TransactionRef> found;
+        for (const OrphanPool::Orphan& orphan : m_kit.pool.All()) {
+            const auto& inputs = (*orphan.tx)->inputs;
+            const bool spends = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+                return input.Prevout().txid == parent;
+            });
+            if (!spends || !orphan.peers.contains(peer)) continue;
+            found[{ready.contains(orphan.tx), m_announced.at({peer, orphan.tx})}] = orphan.tx;
+        }
+        std::vector<TransactionRef> out;
+        for (auto it = found.rbegin(); it != found.rend(); ++it) out.push_back(it->second);
+        return out;
+    }
+    std::set<TransactionRef> TakeAllReady(PeerId peer)
+    {
+        std::set<TransactionRef> out;
+        while (const TransactionRef tx = m_kit.pool.TakeReady(peer)) out.insert(tx);
+        return out;
+    }
+
+    std::vector<TransactionRef> parents;
+    std::vector<TransactionRef> orphans;
+
+private:
+    Kit& m_kit;
+    std::map<std::pair<PeerId, TransactionRef>, int> m_announced;
+    int m_steps = 0;
+};
+
 } // namespace
 
 TEST_CASE("an orphan is kept until its last announcer goes", "[relay]")
@@ -156,6 +215,35 @@ TEST_CASE("the totals of orphans are those of what is there", "[relay]")
                               static_cast<int64_t>(std::max<size_t>(of_peers.size(), 1)));
         REQUIRE(latency <= OrphanPool::kMaxLatency);
     }
+}
+
+TEST_CASE("the children of a parent are those that a look at each orphan finds", "[relay]")
+{
+    Kit kit;
+    Family family(kit);
+    const auto compare = [&] {
+        const auto peer = static_cast<PeerId>(family.Random(5));
+        const auto& txs = family.Random(3) == 0 ? family.orphans : family.parents;
+        const Txid parent = txs[family.Random(txs.size())]->Id();
+        const std::vector<TransactionRef> found = kit.pool.ChildrenFrom(parent, peer);
+        REQUIRE(found == family.ChildrenFrom(parent, peer, family.TakeAllReady(peer)));
+        return found.size();
+    };
+    size_t several = 0;
+    for (int step = 0; step < 10'000; ++step) {
+        const TransactionRef& tx = family.orphans[family.Random(family.orphans.size())];
+        switch (family.Random(20)) {
+        case 0: kit.pool.Erase(tx->WitnessId()); break;
+        case 1:
+            if (family.Random(20) == 0) kit.pool.Disconnected(static_cast<PeerId>(step % 5));
+            break;
+        case 2: kit.pool.ParentCame(family.parents[family.Random(6)]->View()); break;
+        case 3:
+        case 4: several += compare() > 1 ? 1 : 0; break;
+        default: family.Add(tx, static_cast<PeerId>(family.Random(5)));
+        }
+    }
+    CHECK(several > 100);
 }
 
 } // namespace ibd
