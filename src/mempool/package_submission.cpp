@@ -32,7 +32,7 @@ Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const
     IBD_ASSIGN_OR_RETURN(out.fault,
                          m_rules.CheckPackage(package, at, arrival, TxAcceptance::Origin::kTogether,
                                               m_pool, *out.change, out.checked));
-    for (const auto& [tx, reason] : out.change->Removed()) out.replaced.push_back(Txid(tx->Id()));
+    for (const auto& [tx, reason] : out.change->Removed()) out.replaced.push_back(tx->tx);
     out.updates = m_pool.Updates();
     out.tip = at.tip.hash;
     return {};
@@ -113,7 +113,7 @@ private:
         if (!verdict.violation) {
             Accept(*tx, verdict.fee, verdict.vsize, RateOf(verdict.modified_fee, verdict.vsize),
                    {tx->WitnessId()});
-            for (const TransactionRef& old : verdict.replaced) m_out.replaced.insert(old->Id());
+            Replace(verdict.replaced);
             return {};
         }
         if (MayPassTogether(*verdict.violation)) {
@@ -168,7 +168,11 @@ private:
             Accept(*tx.candidate.tx, tx.fee, tx.candidate.vsize, RateOf(total.fee, total.size),
                    together);
         }
-        m_out.replaced.insert(joint.replaced.begin(), joint.replaced.end());
+        Replace(joint.replaced);
+    }
+    void Replace(const std::vector<TransactionRef>& txs)
+    {
+        for (const TransactionRef& tx : txs) m_out.replaced.emplace(tx->Id(), tx);
     }
 
     /** At the end, so that a parent is not evicted before its child comes. */

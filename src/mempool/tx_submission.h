@@ -66,7 +66,7 @@ struct PackageTx {
 struct PackageSubmission {
     RuleResult violation; //!< of the package; nothing: all are in the pool
     std::map<Wtxid, PackageTx> txs;
-    std::set<Txid> replaced;
+    std::map<Txid, TransactionRef> replaced; //!< that left the pool for it
 };
 
 class TxSubmission {
@@ -116,7 +116,7 @@ private:
         std::unique_ptr<PoolChange> change;
         uint64_t updates = 0;
         BlockHash tip;
-        std::vector<Txid> replaced = {};
+        std::vector<TransactionRef> replaced = {};
     };
     class PackageRun;
 

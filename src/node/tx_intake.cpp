@@ -117,12 +117,15 @@ void TxIntake::CheckPackage(TxAnswer& answer)
     auto out = m_door.SubmitPackage(answer.offer.txs, {.now = now, .time = now});
     if (!out) return m_fatal(out.GetError());
     answer.violation = std::move(out->violation);
+    std::vector<TransactionRef> replaced;
+    for (auto& [id, tx] : out->replaced) replaced.push_back(std::move(tx));
     for (size_t i = 0; i < answer.txs.size(); ++i) {
         const auto found = out->txs.find(answer.offer.txs[i]->WitnessId());
         if (found == out->txs.end()) continue;
         PackageTx& tx = found->second;
         if (tx.kind == Kind::kAccepted) {
-            answer.txs[i] = Taken({});
+            // Those of the whole package, once.
+            answer.txs[i] = Taken(std::exchange(replaced, {}));
         } else if (tx.kind == Kind::kRefused) {
             answer.txs[i] = TxAnswer::Verdict{.violation = std::move(tx.violation)};
         } else if (tx.kind == Kind::kOtherWitness) {

@@ -72,7 +72,7 @@ UniValue ResultJson(Package package, const PackageSubmission& result)
         txs.pushKV(tx->WitnessId().ToHex(), TxJson(*tx, result));
     }
     UniValue replaced(UniValue::VARR);
-    for (const Txid& id : result.replaced) replaced.push_back(id.ToHex());
+    for (const auto& [id, tx] : result.replaced) replaced.push_back(id.ToHex());
     UniValue out(UniValue::VOBJ);
     out.pushKV("package_msg", result.violation ? result.violation->ToString() : "success");
     out.pushKV("tx-results", txs);

@@ -1,9 +1,11 @@
-// Whole sessions: strangers connect to a node that has a short chain, and say and do in turn what
-// the input tells them - any bytes as any message, and well-formed ones about blocks that they
-// mine. A disconnected peer gets no more messages, only requested blocks are stored, and in the end
-// one honest peer suffices for the best chain, whatever the others hold up.
+// Whole sessions: strangers connect to a node that has a short chain and a pool, and say and do in
+// turn what the input tells them - any bytes as any message, and well-formed ones about blocks that
+// they mine and transactions. A disconnected peer gets no more messages, only requested blocks are
+// stored, orphans and announcements keep their bounds, and in the end one honest peer suffices for
+// the best chain, whatever the others hold up.
 #include "net/peer_store.h"
 #include "net/wire/message_table.h"
+#include "sim/model_pool.h"
 #include "util/check.h"
 
 using namespace ibd;
@@ -16,6 +18,8 @@ constexpr int kHonestLead = 40; //!< blocks that the honest peer has besides
 constexpr uint32_t kHonestSalt = 99;
 constexpr size_t kMaxMined = 24; //!< by strangers: less work than the honest peer's
 constexpr size_t kMaxStrangers = 12;
+constexpr size_t kMaxTxs = 200;   //!< that strangers and users make
+constexpr uint32_t kCoins = 40;   //!< that these spend
 constexpr int kMaxPatience = 240; //!< half minutes until the honest peer has been heard
 
 constexpr ConnectionKind kKinds[] = {
@@ -46,7 +50,8 @@ private:
 class Session {
 public:
     explicit Session(ByteSpan input)
-        : m_input(input), m_params(RegtestParams()), m_node(m_params, Options()), m_theirs(m_params)
+        : m_input(input), m_params(RegtestParams()),
+          m_node(m_params, Options(), 1, nullptr, &m_pool, nullptr, &m_pool), m_theirs(m_params)
     {
         m_node.chain.Extend(kBase);
         m_theirs.Extend(kBase);
@@ -59,7 +64,9 @@ public:
         while (!m_input.Done()) {
             Act();
             CheckSilence();
+            CheckBounds();
         }
+        m_pool.held = false;
         BecomeHonest();
     }
 
@@ -72,21 +79,27 @@ private:
     }
     void Act()
     {
-        const size_t what = m_input.Below(12);
+        const size_t what = m_input.Below(18);
         if (what == 0) return Meet();
         if (what == 1) return m_node.MoveTime(int64_t{1} << m_input.Below(12));
         if (what == 2) return Mine();
         if (what == 3) return ExtendOurs();
+        if (what == 4) return MakeTx();
+        if (what == 5) return UseOurs();
         if (m_strangers.empty()) return Meet();
         const PeerId peer = m_strangers[m_input.Below(m_strangers.size())];
         switch (what) {
-        case 4: return SayAnything(peer);
-        case 5: return SayHeaders(peer);
-        case 6: return SayBlock(peer);
-        case 7: return SayCompact(peer);
-        case 8: return Obey(peer);
-        case 9: return ShakeHands(peer);
-        case 10: (void)m_node.manager.FetchBlock(peer, AnyNode()); return m_node.Run();
+        case 6: return SayAnything(peer);
+        case 7: return SayHeaders(peer);
+        case 8: return SayBlock(peer);
+        case 9: return SayCompact(peer);
+        case 10: return Obey(peer);
+        case 11: return ShakeHands(peer);
+        case 12: return SayTx(peer);
+        case 13: return SayInventory<InvMessage>(peer);
+        case 14: return SayInventory<GetDataMessage>(peer);
+        case 15: return SayInventory<NotFoundMessage>(peer);
+        case 16: (void)m_node.manager.FetchBlock(peer, AnyNode()); return m_node.Run();
         default: return Leave(peer);
         }
     }
@@ -104,6 +117,7 @@ private:
         version.nonce = static_cast<uint64_t>(peer) + 1;
         if (m_input.Below(4) == 0) version.services = m_input.Byte();
         m_node.Say(peer, version);
+        if (m_input.Below(2) == 0) m_node.Say(peer, WtxidRelayMessage{});
         m_node.Say(peer, VerackMessage{});
         if (m_input.Below(2) == 0) m_node.Say(peer, SendCompactMessage{});
     }
@@ -181,6 +195,68 @@ private:
         if (!node.prev || !view.Parse(m_theirs.Block(node).raw)) return;
         m_node.SayRaw(peer, "cmpctblock", Spoilt(Encode(MakeCompactBlock(view, m_input.Byte()))));
     }
+    /** Spends coins or outputs of earlier ones, also such that are not there. */
+    void MakeTx()
+    {
+        if (m_txs.size() == kMaxTxs) return;
+        std::vector<OutPoint> spent;
+        for (size_t inputs = 1 + m_input.Below(3); inputs > 0; --inputs) {
+            const size_t n = m_input.Below(kCoins + m_txs.size());
+            spent.push_back(n < kCoins ? sim::ModelCoin(static_cast<uint32_t>(n))
+                                       : OutPoint{m_txs[n - kCoins]->Id(), m_input.Byte() % 3u});
+        }
+        const uint32_t versions[] = {2, sim::ModelPool::kBadVersion, sim::ModelPool::kNeedsWitness};
+        const uint8_t witness = m_input.Byte();
+        m_txs.push_back(sim::MakeModelTx(spent, m_input.Byte() * 4,
+                                         witness == 0 ? Bytes{} : Bytes{witness},
+                                         versions[m_input.Below(3)], m_input.Byte() * 400u));
+    }
+    /** Our pool: of a user, of a block, with verdicts held back, with little room. */
+    void UseOurs()
+    {
+        const size_t what = m_input.Below(4);
+        if (what == 0) m_pool.held = m_input.Below(2) == 0;
+        if (what == 1) m_pool.room = size_t{m_input.Byte()} << 8;
+        if (what == 2 && !m_txs.empty()) {
+            const TransactionRef& tx = m_txs[m_input.Below(m_txs.size())];
+            m_pool.Add(tx);
+            m_node.manager.Announce(*tx);
+        }
+        if (what == 3) AddTxsOf(AnyNode());
+        m_node.Run();
+    }
+    /** As far as compact blocks are completed from the pool. */
+    void AddTxsOf(const HeaderNode& node)
+    {
+        BlockView view;
+        if (!node.prev || !view.Parse(m_theirs.Block(node).raw)) return;
+        for (const TxView& tx : view.Txs().subspan(1)) {
+            if (m_input.Below(3) != 0) m_pool.Add(*Transaction::Parse(tx.raw));
+        }
+    }
+    void SayTx(PeerId peer)
+    {
+        if (m_txs.empty()) return;
+        const TransactionRef& tx = m_txs[m_input.Below(m_txs.size())];
+        m_node.SayRaw(peer, "tx", Spoilt(Encode(TxMessage{tx})));
+    }
+    template <typename Message>
+    void SayInventory(PeerId peer)
+    {
+        Message message;
+        for (size_t count = 1 + m_input.Below(40); count > 0; --count) {
+            const size_t n = m_input.Below(m_txs.size() + 20);
+            if (n >= m_txs.size()) {
+                message.list.items.push_back({kInvBlock, AnyNode().hash});
+            } else if (m_input.Below(2) == 0) {
+                message.list.items.push_back({kInvWtx, m_txs[n]->WitnessId()});
+            } else {
+                message.list.items.push_back({kInvTx, m_txs[n]->Id()});
+            }
+        }
+        m_node.Say(peer, message);
+    }
+
     /** Gives what it was asked for, as far as it has it. */
     void Obey(PeerId peer)
     {
@@ -197,6 +273,17 @@ private:
             if (!m_node.IsClosed(peer)) continue;
             if (m_silent.insert(peer).second) m_node.link.sent[peer].clear();
             CHECK(m_node.link.sent[peer].empty());
+        }
+    }
+
+    void CheckBounds()
+    {
+        const TxFetcher& fetcher = m_node.manager.TxsToCome();
+        const auto peers = static_cast<int64_t>(m_strangers.size());
+        CHECK(fetcher.Orphans().Latency() <= OrphanPool::kMaxLatency);
+        CHECK(fetcher.Orphans().Weight() <= OrphanPool::kWeightOfPeer * peers);
+        for (const PeerId peer : m_strangers) {
+            CHECK(fetcher.Requests().CountOf(peer) <= TxFetcher::kMaxAnnouncements);
         }
     }
 
@@ -221,10 +308,12 @@ private:
 
     Choices m_input;
     const ChainParams m_params;
+    sim::ModelPool m_pool;
     TestNode m_node;
     std::optional<Store> m_store;
     TestChain m_theirs; //!< what strangers have mined
     std::vector<const HeaderNode*> m_mined;
+    std::vector<TransactionRef> m_txs;
     std::vector<PeerId> m_strangers;
     std::set<PeerId> m_silent;
     int m_met = 0;

@@ -1,0 +1,275 @@
+// TxIntake: its bound, the order of verdicts and its end. PoolForPeers: what peers see of the pool.
+#include "mempool/kit.h"
+#include "mempool/upkeep.h"
+#include "net/seeded_env.h"
+#include "node/pool_for_peers.h"
+
+#include <semaphore>
+
+#include "support/catch.h"
+
+namespace ibd::test {
+
+namespace {
+
+constexpr int kTipHeight = 200;
+constexpr int64_t kTime = 1'600'000'000;
+constexpr Amount kValue = 1'000'000;
+constexpr Amount kFee = 10'000;
+constexpr size_t kMiB = 1 << 20;
+
+/** A pool on a row of headers, and the door to it, which can be held shut. */
+class Scene final : public TipCoins {
+public:
+    Scene() : m_headers(kTipHeight + 1)
+    {
+        for (int i = 0; i <= kTipHeight; ++i) {
+            m_headers[i].height = i;
+            m_headers[i].time = static_cast<uint32_t>(kTime + 600 * i);
+            m_headers[i].prev = i > 0 ? &m_headers[i - 1] : nullptr;
+        }
+    }
+    ~Scene() override { intake.Stop(); }
+
+    Result<> With(const Use& use) const override
+    {
+        if (is_shut) {
+            reached.release();
+            opened.acquire();
+        }
+        if (broken) return SystemError("the disk is gone");
+        return use({m_headers.back(), m_coins});
+    }
+    void Start()
+    {
+        intake.Start([this] { news.release(); }, [this](const Error& error) { fatal = error; });
+    }
+    TransactionRef Good(Amount fee = kFee)
+    {
+        const OutPoint name = Name(m_made++);
+        m_coins.coins[name] = {};
+        m_coins.coins[name].value = kValue;
+        m_coins.coins[name].script = ScriptBytes(kTrueHash);
+        m_coins.coins[name].height = 1;
+        return Spending({name}, {kValue - fee}).Freeze();
+    }
+    /** Of about this size; it breaks the rules. */
+    TransactionRef Large(size_t bytes)
+    {
+        MutableTransaction tx = Spending({Name(m_made++)}, {1'000});
+        tx.outputs[0].script_pubkey.resize(bytes);
+        return tx.Freeze();
+    }
+    void Submit(const TransactionRef& tx, bool own = false)
+    {
+        const SubmitOptions options{.arrival = {.now = kTime, .time = kTime, .own = own}};
+        REQUIRE_FALSE(Must(door.Submit(tx, options)).verdict.violation);
+    }
+    std::vector<TransactionRef> Listed() const
+    {
+        std::vector<TransactionRef> out;
+        peers.ForEachTransaction([&](const TransactionRef& tx) {
+            out.push_back(tx);
+            return true;
+        });
+        return out;
+    }
+
+    std::atomic<bool> is_shut = false;
+    std::atomic<bool> broken = false;
+    mutable std::counting_semaphore<> reached{0}; //!< a check has come to the shut door
+    mutable std::counting_semaphore<> opened{0};
+    std::counting_semaphore<> news{0};
+    std::optional<Error> fatal;
+
+private:
+    const ChainParams m_params = MakeChainParams(Network::kRegtest);
+    std::vector<HeaderNode> m_headers;
+    MapCoins m_coins;
+    VerificationCaches m_caches{1 << 20, CacheSalt{}};
+    uint32_t m_made = 0;
+    SeededEnv m_env{1};
+
+public:
+    TxPool pool{{}};
+    TxAcceptance rules{m_params.consensus, {}, &m_caches};
+    TxSubmission door{rules, pool, *this};
+    TxIntake intake{door, pool, m_env};
+    PoolForPeers peers{pool, {}, intake, m_env};
+};
+
+} // namespace
+
+TEST_CASE("the intake takes 16 MiB, with what is being checked, or one larger offer", "[tx_intake]")
+{
+    Scene scene;
+    CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
+    scene.is_shut = true;
+    scene.Start();
+    scene.intake.Put({.peer = 0, .txs = {scene.Good()}});
+    scene.reached.acquire();
+    CHECK_FALSE(scene.intake.HasRoom(TxIntake::kMaxBytes));
+    for (PeerId peer = 1; peer <= 3; ++peer) {
+        REQUIRE(scene.intake.HasRoom(5 * kMiB + 1'000));
+        scene.intake.Put({.peer = peer, .txs = {scene.Large(5 * kMiB)}});
+    }
+    CHECK(scene.intake.HasRoom(kMiB / 2));
+    CHECK_FALSE(scene.intake.HasRoom(kMiB));
+    CHECK(scene.intake.TakeAnswers().empty());
+
+    scene.is_shut = false;
+    scene.opened.release();
+    for (int i = 0; i < 4; ++i) scene.news.acquire();
+    CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
+    // The verdicts come in the order of the offers.
+    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
+    REQUIRE(answers.size() == 4);
+    for (PeerId peer = 0; peer < 4; ++peer) {
+        const TxAnswer& answer = answers[static_cast<size_t>(peer)];
+        CHECK(answer.offer.peer == peer);
+        CHECK(answer.txs[0]->violation.has_value() == (peer > 0));
+    }
+    CHECK(answers[0].txs[0]->pool_size == 1);
+    CHECK_FALSE(scene.fatal);
+}
+
+TEST_CASE("the end of the intake drops what waits", "[tx_intake]")
+{
+    Scene scene;
+    scene.is_shut = true;
+    scene.Start();
+    const TransactionRef first = scene.Good();
+    const TransactionRef second = scene.Good();
+    scene.intake.Put({.peer = 1, .txs = {first}});
+    scene.intake.Put({.peer = 2, .txs = {second}});
+    scene.reached.acquire();
+    std::thread stopper([&] { scene.intake.Stop(); });
+    scene.is_shut = false;
+    scene.opened.release();
+    stopper.join();
+    // Nobody is told more; the second may have come in before the end.
+    const size_t verdicts = scene.intake.TakeAnswers().size();
+    CHECK(verdicts >= 1);
+    CHECK(scene.Listed().size() == verdicts);
+}
+
+TEST_CASE("a broken disk ends the node, and is no verdict", "[tx_intake]")
+{
+    Scene scene;
+    scene.broken = true;
+    scene.Start();
+    scene.intake.Put({.peer = 1, .txs = {scene.Good()}});
+    scene.news.acquire();
+    REQUIRE(scene.fatal);
+    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
+    REQUIRE(answers.size() == 1);
+    CHECK_FALSE(answers[0].txs[0]);
+}
+
+TEST_CASE("a parent below the least rate comes in with its child by the intake", "[tx_intake]")
+{
+    Scene scene;
+    scene.Start();
+    const TransactionRef parent = scene.Good(0);
+    const TransactionRef child = Spending({{parent->Id(), 0}}, {kValue - kFee}).Freeze();
+    scene.intake.Put({.peer = 1, .txs = {parent}});
+    scene.intake.Put({.peer = 1, .txs = {parent, child}});
+    for (int i = 0; i < 2; ++i) scene.news.acquire();
+    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
+    REQUIRE(answers.size() == 2);
+    REQUIRE(answers[0].txs[0]->violation);
+    CHECK(answers[0].txs[0]->violation->kind == RuleViolation::Kind::kReconsiderable);
+    CHECK_FALSE(answers[1].violation);
+    for (const auto& verdict : answers[1].txs) CHECK_FALSE(verdict->violation);
+    CHECK(scene.Listed().size() == 2);
+}
+
+TEST_CASE("a package's verdict has the transactions that it replaced", "[tx_intake]")
+{
+    Scene scene;
+    scene.Start();
+    const TransactionRef old = scene.Good();
+    scene.Submit(old);
+    MutableTransaction cheap = MutableTransaction::FromView(old->View());
+    cheap.outputs[0].value += kFee; // it pays nothing
+    const TransactionRef parent = cheap.Freeze();
+    const TransactionRef child = Spending({{parent->Id(), 0}}, {kValue - 10 * kFee}).Freeze();
+    scene.intake.Put({.peer = 1, .txs = {parent, child}});
+    scene.news.acquire();
+    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
+    REQUIRE(answers.size() == 1);
+    REQUIRE_FALSE(answers[0].violation);
+    std::vector<TransactionRef> replaced;
+    for (const auto& verdict : answers[0].txs) {
+        replaced.insert(replaced.end(), verdict->replaced.begin(), verdict->replaced.end());
+    }
+    CHECK(replaced == std::vector{old});
+}
+
+TEST_CASE("peers find transactions of the pool by both ids, parents first", "[pool_for_peers]")
+{
+    Scene scene;
+    const TransactionRef parent = scene.Good(1'000);
+    const TransactionRef child = Spending({{parent->Id(), 0}}, {kValue - 900'000}).Freeze();
+    const TransactionRef cheap = scene.Good(1'500);
+    const TransactionRef absent = scene.Good();
+    const uint64_t before = scene.peers.Sequence();
+    for (const TransactionRef& tx : {parent, cheap, child}) scene.Submit(tx);
+    CHECK(scene.peers.Sequence() == before + 3);
+    for (const bool is_wtxid : {false, true}) {
+        const Uint256& id = is_wtxid ? Uint256(child->WitnessId()) : Uint256(child->Id());
+        CHECK(scene.peers.Has({id, is_wtxid}));
+        const auto entry = scene.peers.Find({id, is_wtxid});
+        REQUIRE(entry);
+        CHECK(entry->tx == child);
+        CHECK(entry->fee == 900'000 - 1'000);
+    }
+    CHECK_FALSE(scene.peers.Find({absent->Id(), false}));
+    const std::vector<Wtxid> ids{cheap->WitnessId(), child->WitnessId(), absent->WitnessId(),
+                                 parent->WitnessId()};
+    std::vector<TransactionRef> order;
+    for (const auto& entry : scene.peers.InMiningOrder(ids)) order.push_back(entry.tx);
+    CHECK(order == std::vector{parent, child, cheap});
+    order.clear();
+    for (const auto& entry : scene.peers.All()) order.push_back(entry.tx);
+    CHECK(order == std::vector{parent, child, cheap});
+}
+
+TEST_CASE("the list for compact blocks follows the pool", "[pool_for_peers]")
+{
+    Scene scene;
+    std::vector<TransactionRef> txs;
+    for (int i = 0; i < 600; ++i) txs.push_back(scene.Good());
+    for (const TransactionRef& tx : txs) scene.Submit(tx);
+    std::set<TransactionRef> expected(txs.begin(), txs.end());
+    const auto listed = [&] {
+        const std::vector<TransactionRef> all = scene.Listed();
+        return std::set<TransactionRef>(all.begin(), all.end());
+    };
+    CHECK(listed() == expected);
+    CHECK(scene.Listed().size() == txs.size());
+    for (size_t i = 0; i < txs.size(); i += 3) {
+        const Lock lock(scene.pool.mutex);
+        RemoveWithDescendants(scene.pool, txs[i]->Id(), RemovalReason::kExpiry);
+        expected.erase(txs[i]);
+    }
+    CHECK(listed() == expected);
+    size_t visited = 0;
+    scene.peers.ForEachTransaction([&](const TransactionRef&) { return ++visited < 300; });
+    CHECK(visited == 300);
+}
+
+TEST_CASE("a user's transaction is announced again until a peer has fetched it", "[pool_for_peers]")
+{
+    Scene scene;
+    const TransactionRef own = scene.Good();
+    const TransactionRef other = scene.Good();
+    scene.Submit(own, /*own=*/true);
+    scene.Submit(other);
+    REQUIRE(scene.peers.Unbroadcast().size() == 1);
+    CHECK(scene.peers.Unbroadcast()[0].tx == own);
+    scene.peers.SetBroadcast(own->Id());
+    CHECK(scene.peers.Unbroadcast().empty());
+}
+
+} // namespace ibd::test
