@@ -39,7 +39,6 @@ constexpr Call kOtherCalls[] = {
      "replaceable,solving_data,max_tx_weight) iswitness"},
     {"getaddressesbylabel", "~label"},
     {"getbalance", "- minconf include_watchonly avoid_reuse"},
-    {"getdescriptoractivity", "blockhashes scanobjects include_mempool"},
     {"gethdkeys", "active_only(options,private)"},
     {"getnewaddress", "~label ~address_type"},
     {"getreceivedbyaddress", "- minconf include_immature_coinbase"},

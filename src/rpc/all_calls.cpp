@@ -16,6 +16,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddCoinsMethods(table, chain, pool);
     AddScanMethods(table, chain);
     AddDescriptorMethods(table, chain);
+    AddDescriptorActivityMethod(table, chain, pool);
     AddTransactionMethods(table, chain, pool);
     AddTxProofMethods(table, chain);
     AddChainControlMethods(table, chain);

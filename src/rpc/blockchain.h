@@ -22,6 +22,8 @@ void AddBlockMethods(RpcTable& table, ChainContext& context);
 void AddCoinsMethods(RpcTable& table, ChainContext& context, const TxPool& pool);
 /** scantxoutset. */
 void AddScanMethods(RpcTable& table, ChainContext& context);
+/** getdescriptoractivity. */
+void AddDescriptorActivityMethod(RpcTable& table, ChainContext& context, const TxPool& pool);
 /** getdescriptorinfo, deriveaddresses. */
 void AddDescriptorMethods(RpcTable& table, ChainContext& context);
 /** getrawtransaction, decoderawtransaction. */

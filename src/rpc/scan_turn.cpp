@@ -26,19 +26,19 @@ private:
 
 } // namespace
 
+RpcArg ScanObjectsArg(bool required, const char* help)
+{
+    return {"scanobjects", RpcType::kArray, required, "", help, {}, "[scanobjects,...]"};
+}
+
 std::vector<RpcArg> ScanArgs()
 {
     return {{"action", RpcType::kString, true, "",
              "\"start\" scans and answers when done; \"abort\" ends the running scan, true if "
              "there is one; \"status\" shows its progress, null if there is none"},
-            {"scanobjects",
-             RpcType::kArray,
-             false,
-             "",
-             "Needed to start: descriptors, or objects of \"desc\" and \"range\" (the last "
-             "position, or the first and the last; 1000 without)",
-             {},
-             "[scanobjects,...]"}};
+            ScanObjectsArg(false, "Needed to start: descriptors, or objects of \"desc\" and "
+                                  "\"range\" (the last position, or the first and the last; 1000 "
+                                  "without)")};
 }
 
 UniValue AnswerScan(const RpcCall& call, TurnState& state, const std::function<UniValue()>& scan,

@@ -15,6 +15,8 @@ struct TurnState {
     std::atomic<int> height = 0; //!< of the block that was reached; scanblocks only
 };
 
+/** The argument "scanobjects". */
+RpcArg ScanObjectsArg(bool required, const char* help);
 /** The arguments "action" and "scanobjects". */
 std::vector<RpcArg> ScanArgs();
 

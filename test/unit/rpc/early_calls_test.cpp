@@ -24,7 +24,7 @@ TEST_CASE("only calls that need coins or a tip, or change more than time and pee
     const std::set<std::string> needs_tip_or_undo = {"getblockfilter",
                                                      "getblockfrompeer",
                                                      "getblockstats",
-                                                     "getblocktemplate",
+                                                     "getblocktemplate", "getdescriptoractivity",
                                                      "scanblocks",
                                                      "waitforblock",
                                                      "waitforblockheight",

@@ -1,0 +1,183 @@
+// getdescriptoractivity; see blockchain.h.
+#include "jsonrpc/json.h"
+#include "mempool/tx_pool.h"
+#include "rpc/amount_json.h"
+#include "rpc/blockchain.h"
+#include "rpc/descriptors.h"
+#include "rpc/scan_turn.h"
+#include "rpc/tx_json.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ibd {
+
+namespace {
+
+/** The blocks named by a call, each once, in the order of the chain. */
+std::vector<const HeaderNode*> BlocksOf(const ChainContext& context, const UniValue& hashes)
+{
+    const ChainReader chain = context.Read();
+    std::vector<const HeaderNode*> nodes;
+    for (const UniValue& value : hashes.getValues()) {
+        const HeaderNode& node = FindBlock(chain, ParseHash(value, "blockhash"));
+        if (!chain.Active().Contains(&node)) {
+            throw RpcError{RpcCode::kInvalidParameter, "Block is not in main chain"};
+        }
+        nodes.push_back(&node);
+    }
+    std::ranges::sort(nodes, {}, &HeaderNode::height);
+    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    return nodes;
+}
+
+/** Collects what concerns the watched scripts. */
+class Activity {
+public:
+    Activity(std::set<Bytes> scripts, const AddressPrefixes& prefixes)
+        : m_scripts(std::move(scripts)), m_prefixes(prefixes)
+    {
+    }
+
+    /** `block`: null in the pool. */
+    void Spend(const HeaderNode* block, const TxView& tx, size_t input, Amount value,
+               ByteSpan script)
+    {
+        if (!Watches(script)) return;
+        const OutPoint prevout = tx.inputs[input].Prevout();
+        UniValue out = Start("spend", block, value);
+        out.pushKV("spend_txid", tx.txid.ToHex());
+        out.pushKV("spend_vin", Num(input));
+        out.pushKV("prevout_txid", prevout.txid.ToHex());
+        out.pushKV("prevout_vout", Num(prevout.vout));
+        out.pushKV("prevout_spk", ScriptPubKeyJson(script, m_prefixes));
+        m_found.push_back(std::move(out));
+    }
+
+    void Receive(const HeaderNode* block, const TxView& tx)
+    {
+        for (size_t i = 0; i < tx.outputs.size(); ++i) {
+            const OutputView& output = tx.outputs[i];
+            if (!Watches(output.script_pubkey)) continue;
+            UniValue out = Start("receive", block, output.value);
+            out.pushKV("txid", tx.txid.ToHex());
+            out.pushKV("vout", Num(i));
+            out.pushKV("output_spk", ScriptPubKeyJson(output.script_pubkey, m_prefixes));
+            m_found.push_back(std::move(out));
+        }
+    }
+
+    UniValue Take() { return std::move(m_found); }
+
+private:
+    bool Watches(ByteSpan script) const
+    {
+        return m_scripts.contains(Bytes(script.begin(), script.end()));
+    }
+
+    static UniValue Start(const char* type, const HeaderNode* block, Amount value)
+    {
+        UniValue out(UniValue::VOBJ);
+        out.pushKV("type", type);
+        out.pushKV("amount", AmountJson(value));
+        if (!block) return out;
+        out.pushKV("blockhash", block->hash.ToHex());
+        out.pushKV("height", Num(block->height));
+        return out;
+    }
+
+    const std::set<Bytes> m_scripts;
+    const AddressPrefixes m_prefixes;
+    UniValue m_found{UniValue::VARR};
+};
+
+void AddBlock(const ChainContext& context, const HeaderNode& node, Activity& activity)
+{
+    const ChainManager& manager = context.Headers();
+    const StoredBlock place = manager.Where(node);
+    RequireUndoIfMade(context, place);
+    const auto block = ReadBlockData(manager.Blocks(), place, UndoUse::kRequired);
+    const auto txs = block->view.Txs();
+    for (size_t i = 0; i < txs.size(); ++i) {
+        for (size_t input = 0; i > 0 && input < txs[i].inputs.size(); ++input) {
+            const Coin& coin = block->undo->txs[i - 1].spent[input];
+            activity.Spend(&node, txs[i], input, coin.value, coin.script);
+        }
+        activity.Receive(&node, txs[i]);
+    }
+}
+
+/** The transactions of the pool, in the order of mining. */
+void AddPool(const ChainContext& context, const TxPool& pool, Activity& activity)
+{
+    const CoinsGuard coins = context.Chain().HoldCoins();
+    const Lock lock(pool.mutex);
+    for (const PoolTx* const entry : pool.InOrder()) {
+        const TxView& tx = entry->tx->View();
+        for (size_t i = 0; i < tx.inputs.size(); ++i) {
+            const OutPoint prevout = tx.inputs[i].Prevout();
+            if (const PoolTx* const parent = pool.Find(prevout.txid)) {
+                const OutputView& output = (*parent->tx)->outputs[prevout.vout];
+                activity.Spend(nullptr, tx, i, output.value, output.script_pubkey);
+            } else if (const auto coin = OrThrow(coins.Cache().Read(prevout))) {
+                activity.Spend(nullptr, tx, i, coin->value, coin->script);
+            }
+        }
+        activity.Receive(nullptr, tx);
+    }
+}
+
+UniValue DescriptorActivity(const ChainContext& context, const TxPool& pool, const RpcCall& call)
+{
+    const auto nodes = BlocksOf(context, call.At(0));
+    std::set<Bytes> scripts;
+    for (const UniValue& object : call.At(1).getValues()) {
+        for (ExpandedScript& one : ExpandScanObject(object, context.Chain().Params())) {
+            scripts.insert(std::move(one.script));
+        }
+    }
+    Activity activity(std::move(scripts), context.Prefixes());
+    for (const HeaderNode* const node : nodes) {
+        if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
+        AddBlock(context, *node, activity);
+    }
+    if (call.Bool(2, true)) AddPool(context, pool, activity);
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("activity", activity.Take());
+    return out;
+}
+
+} // namespace
+
+void AddDescriptorActivityMethod(RpcTable& table, ChainContext& context, const TxPool& pool)
+{
+    table.Add({"blockchain",
+               "getdescriptoractivity",
+               "Outputs of descriptors that blocks and the pool create and spend; scanblocks finds "
+               "the blocks. It may take minutes: see -rpcclienttimeout.",
+               {{"blockhashes",
+                 RpcType::kArray,
+                 true,
+                 "",
+                 "Blocks of the active chain, in any order",
+                 {{"blockhash", RpcType::kHex, false, "", "A block"}}},
+                ScanObjectsArg(true, "Descriptors, or objects of \"desc\" and \"range\" (the last "
+                                     "position, or the first and the last; 1000 without)"),
+                {"include_mempool", RpcType::kBool, false, "true",
+                 "Whether transactions of the pool count"}},
+               "{\n  \"activity\": [\n"
+               "    { \"type\": \"spend\", \"amount\": n, \"blockhash\": \"hex\", \"height\": n,\n"
+               "      \"spend_txid\": \"hex\", \"spend_vin\": n, \"prevout_txid\": \"hex\",\n"
+               "      \"prevout_vout\": n, \"prevout_spk\": { ... } },\n"
+               "    { \"type\": \"receive\", \"amount\": n, \"blockhash\": \"hex\", "
+               "\"height\": n,\n"
+               "      \"txid\": \"hex\", \"vout\": n, \"output_spk\": { ... } }, ...\n  ]\n}\n"
+               "Without blockhash and height: in the pool",
+               "'[\"blockhash\"]' "
+               "'[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'",
+               [&context, &pool](const RpcCall& call) {
+                   return DescriptorActivity(context, pool, call);
+               }});
+}
+
+} // namespace ibd
