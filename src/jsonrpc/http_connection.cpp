@@ -48,6 +48,34 @@ std::string HttpDate(int64_t unix_seconds)
                        utc.tm_sec);
 }
 
+/** Bytes from which on a text is handed to the socket as it is, rather than copied. */
+constexpr size_t kWorthNoCopy = 16 * 1024;
+
+/** Adds the bytes to those to be sent. */
+template <typename Owner>
+void AddOwned(evbuffer* output, Owner bytes)
+{
+    if (bytes.size() < kWorthNoCopy) {
+        CHECK(evbuffer_add(output, bytes.data(), bytes.size()) == 0);
+        return;
+    }
+    auto owner = std::make_unique<Owner>(std::move(bytes));
+    const auto release = [](const void*, size_t, void* owned) {
+        const std::unique_ptr<Owner> ends(static_cast<Owner*>(owned));
+    };
+    CHECK(evbuffer_add_reference(output, owner->data(), owner->size(), release, owner.get()) == 0);
+    (void)owner.release();
+}
+
+/** Of the whole body; nothing: not known before it is sent. */
+std::optional<uint64_t> SizeOf(const HttpResponse& response)
+{
+    const uint64_t size = response.body.size() + response.data.size();
+    if (!response.rest) return size;
+    const auto rest = response.rest->Size();
+    return rest ? std::optional(size + *rest) : std::nullopt;
+}
+
 bool HeaderIs(const HttpMessage& message, std::string_view name, std::string_view value)
 {
     const std::string* found = message.Header(name);
@@ -89,18 +117,21 @@ void HttpConnection::OnHeadTimeout(evutil_socket_t, short, void* self)
     static_cast<HttpConnection*>(self)->Close("HTTP client idle timeout");
 }
 
-// The kernel has taken the whole answer.
 void HttpConnection::OnWritten(bufferevent*, void* self)
 {
-    auto* const c = static_cast<HttpConnection*>(self);
-    if (c->m_state != State::kWriting) return;
-    if (!c->m_keep || c->m_is_last) return c->Close("Disconnecting HTTP client");
-    c->m_state = State::kReading;
-    c->m_parser.Reset();
-    if (c->m_timeout.tv_sec > 0) {
-        bufferevent_set_timeouts(c->m_socket, &c->m_timeout, &c->m_timeout);
-    }
-    c->Read();
+    static_cast<HttpConnection*>(self)->Written();
+}
+
+/** The kernel has taken the answer as far as it was there. */
+void HttpConnection::Written()
+{
+    if (m_state != State::kWriting) return;
+    if (m_rest) return m_owner.OnPieceWanted(*this);
+    if (!m_keep || m_is_last) return Close("Disconnecting HTTP client");
+    m_state = State::kReading;
+    m_parser.Reset();
+    if (m_timeout.tv_sec > 0) bufferevent_set_timeouts(m_socket, &m_timeout, &m_timeout);
+    Read();
 }
 
 void HttpConnection::OnEvent(bufferevent*, short what, void* self)
@@ -195,10 +226,14 @@ std::string HttpConnection::Head(const HttpResponse& response)
     if (!response.content_type.empty()) {
         head += "Content-Type: " + response.content_type + "\r\n";
     }
-    m_keep = !is_version_1_0 || HeaderIs(request, "Connection", "keep-alive");
+    const std::optional<uint64_t> size = SizeOf(response);
+    // Of version 1.0, the end of the connection is that of a body of unknown size.
+    m_keep = !is_version_1_0 || (size && HeaderIs(request, "Connection", "keep-alive"));
     if (is_version_1_0 && m_keep) head += "Connection: keep-alive\r\n";
     if (!is_version_1_0) head += "Date: " + HttpDate(m_owner.Now()) + "\r\n";
-    if (has_body && m_keep) head += fmt::format("Content-Length: {}\r\n", response.body.size());
+    m_chunked = !size && !is_version_1_0;
+    if (has_body && m_keep && size) head += fmt::format("Content-Length: {}\r\n", *size);
+    if (m_chunked) head += "Transfer-Encoding: chunked\r\n";
     if (has_body && response.content_type.empty()) {
         head += "Content-Type: text/html; charset=ISO-8859-1\r\n";
     }
@@ -209,20 +244,45 @@ std::string HttpConnection::Head(const HttpResponse& response)
     return head + "\r\n";
 }
 
-void HttpConnection::Reply(const HttpResponse& response)
+void HttpConnection::Reply(HttpResponse response)
 {
     CHECK(m_state == State::kAnswering);
     m_parser.Message().body = {};
     (void)CountBody(0);
     m_state = State::kWriting;
     const std::string head = Head(response);
+    m_rest = std::move(response.rest);
     m_logger.Debug(LogCategory::kHttp,
                    "HTTPResponse (status code: {} size: {}) added to send buffer for client {} "
                    "(id={})",
-                   response.status, head.size() + response.body.size(), m_peer, m_id);
+                   response.status, head.size() + response.body.size() + response.data.size(),
+                   m_peer, m_id);
     evbuffer* const output = bufferevent_get_output(m_socket);
-    evbuffer_add(output, head.data(), head.size());
-    evbuffer_add(output, response.body.data(), response.body.size());
+    CHECK(evbuffer_add(output, head.data(), head.size()) == 0);
+    if (m_chunked) return SendChunk(std::move(response.body));
+    AddOwned(output, std::move(response.body));
+    AddOwned(output, std::move(response.data));
+}
+
+void HttpConnection::SendPiece(std::string piece, bool is_last)
+{
+    CHECK(m_state == State::kWriting && m_rest);
+    if (is_last) m_rest = nullptr;
+    evbuffer* const output = bufferevent_get_output(m_socket);
+    m_chunked ? SendChunk(std::move(piece)) : AddOwned(output, std::move(piece));
+    if (evbuffer_get_length(output) == 0) Written(); // an empty last piece
+}
+
+/** An empty chunk would end the body, which only the last piece may. */
+void HttpConnection::SendChunk(std::string piece)
+{
+    evbuffer* const output = bufferevent_get_output(m_socket);
+    if (!piece.empty()) {
+        evbuffer_add_printf(output, "%zx\r\n", piece.size());
+        AddOwned(output, std::move(piece));
+        evbuffer_add_printf(output, "\r\n");
+    }
+    if (!m_rest) evbuffer_add_printf(output, "0\r\n\r\n");
 }
 
 void HttpConnection::CloseSoon()

@@ -12,14 +12,18 @@
 
 namespace ibd {
 
+class HttpConnection;
+
 /** The server's interface to a connection. A call may destroy other connections, never this one. */
 class HttpConnectionOwner {
 public:
     virtual ~HttpConnectionOwner() = default;
     /** A whole request, to be answered by Reply(), now or later. */
-    virtual void OnRequest(class HttpConnection& connection) = 0;
+    virtual void OnRequest(HttpConnection& connection) = 0;
     /** The connection is closed: destroy it soon, but not within this call. */
     virtual void OnClosed(class HttpConnection& connection) = 0;
+    /** The piece of the answer that was there is sent: SendPiece() is due, now or later. */
+    virtual void OnPieceWanted(HttpConnection& connection) = 0;
     /** All bytes held of request bodies grow or shrink by `bytes`; false: the limit is exceeded. */
     virtual bool OnBodyBytes(int64_t bytes) = 0;
     /** Seconds since 1970, for the Date header. */
@@ -49,7 +53,13 @@ public:
     /** Whether a request waits for its answer, or an answer is being written. */
     bool IsBusy() const { return m_state == State::kAnswering || m_state == State::kWriting; }
     bool IsClosed() const { return m_state == State::kClosed; }
-    void Reply(const HttpResponse& response);
+    void Reply(HttpResponse response);
+    /** What makes the pieces of the answer that are not sent yet; null: none. */
+    const std::shared_ptr<HttpBody>& Rest() const { return m_rest; }
+    /** The next piece of the answer. `is_last`: none follows. */
+    void SendPiece(std::string piece, bool is_last);
+    /** Closes at once, in the middle of an answer. */
+    void Abort() { Close("Answer cut off, disconnecting HTTP client"); }
     /** Closes at once if idle, else after the current answer. */
     void CloseSoon();
 
@@ -61,12 +71,14 @@ private:
     static void OnEvent(bufferevent*, short what, void* self);
     static void OnHeadTimeout(evutil_socket_t, short, void* self);
     void Read();
+    void Written();
     void Take(HttpParser::Status status);
     void Refuse(int status);
     bool CountBody(size_t bytes);
     void WatchHead();
     void Close(const char* why);
     std::string Head(const HttpResponse& response);
+    void SendChunk(std::string piece);
 
     HttpConnectionOwner& m_owner;
     Logger& m_logger;
@@ -79,6 +91,8 @@ private:
     HttpParser m_parser;
     State m_state = State::kReading;
     size_t m_body_counted = 0;
+    std::shared_ptr<HttpBody> m_rest; //!< of the current answer
+    bool m_chunked = false;           //!< its pieces are chunks of HTTP/1.1
     bool m_keep = true;       //!< after the current answer, according to its headers
     bool m_is_last = false;   //!< no further request is read
     bool m_peer_done = false; //!< it has closed its sending side

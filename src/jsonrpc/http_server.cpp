@@ -61,6 +61,7 @@ public:
     void Interrupt() { m_interrupted = true; }
 
     void OnRequest(HttpConnection& connection) override;
+    void OnPieceWanted(HttpConnection& connection) override;
     void OnClosed(HttpConnection& connection) override;
     bool OnBodyBytes(int64_t bytes) override
     {
@@ -69,9 +70,11 @@ public:
     int64_t Now() override { return m_env.UnixTime(); }
 
 private:
+    /** A request to be answered, or an answer to be gone on with. */
     struct Job {
         uint64_t connection;
         HttpRequest request;
+        std::shared_ptr<HttpBody> rest = {};
     };
 
     Result<> Bind(const HttpServerOptions::Address& address);
@@ -81,7 +84,10 @@ private:
     bool MakeRoom();
     void Dispatch(HttpConnection& connection);
     void Work();
-    void Answer(uint64_t connection, const HttpResponse& response);
+    bool FillPiece(HttpBody& body, std::string& piece) const;
+    void MakeAnswer(const Job& job);
+    void MakePiece(const Job& job);
+    HttpConnection* Find(uint64_t connection);
     /** Runs `body` on the loop's thread, from any thread. */
     void Post(std::function<void()> body, std::chrono::milliseconds delay = {});
     static void RunTask(evutil_socket_t, short, void* task);
@@ -236,21 +242,57 @@ void HttpServer::Impl::Dispatch(HttpConnection& connection)
     connection.Reply({503, "Work queue depth exceeded"});
 }
 
-void HttpServer::Impl::Work()
+/** A client that takes its answer slowly occupies no worker meanwhile. Such a job takes no room in
+ *  the queue, as it belongs to a request that was accepted. */
+void HttpServer::Impl::OnPieceWanted(HttpConnection& connection)
 {
-    while (auto job = m_queue.Pop()) {
-        HttpResponse response = m_handler(job->request);
-        (void)OnBodyBytes(-static_cast<int64_t>(job->request.body.size()));
-        const auto delay = response.delay;
-        Post([this, id = job->connection, response = std::move(response)] { Answer(id, response); },
-             delay);
-    }
+    if (!m_queue.TryPush({connection.Id(), {}, connection.Rest()}, 0)) connection.Abort();
 }
 
-void HttpServer::Impl::Answer(uint64_t connection, const HttpResponse& response)
+void HttpServer::Impl::Work()
+{
+    while (auto job = m_queue.Pop()) job->rest ? MakePiece(*job) : MakeAnswer(*job);
+}
+
+/** Whether more follows. */
+bool HttpServer::Impl::FillPiece(HttpBody& body, std::string& piece) const
+{
+    while (piece.size() < m_options.piece_bytes) {
+        if (!body.Append(piece)) return false;
+    }
+    return true;
+}
+
+void HttpServer::Impl::MakeAnswer(const Job& job)
+{
+    HttpResponse response = m_handler(job.request);
+    (void)OnBodyBytes(-static_cast<int64_t>(job.request.body.size()));
+    const bool is_short = response.rest && !FillPiece(*response.rest, response.body);
+    if (is_short) response.rest = nullptr;
+    const auto delay = response.delay;
+    // A task is a std::function, which must be copyable.
+    const auto shared = std::make_shared<HttpResponse>(std::move(response));
+    Post(
+        [this, id = job.connection, shared] {
+            if (HttpConnection* const found = Find(id)) found->Reply(std::move(*shared));
+        },
+        delay);
+}
+
+void HttpServer::Impl::MakePiece(const Job& job)
+{
+    const auto piece = std::make_shared<std::string>();
+    const bool more = FillPiece(*job.rest, *piece);
+    Post([this, id = job.connection, piece, more] {
+        if (HttpConnection* const found = Find(id)) found->SendPiece(std::move(*piece), !more);
+    });
+}
+
+/** Null: it is closed. */
+HttpConnection* HttpServer::Impl::Find(uint64_t connection)
 {
     const auto it = m_connections.find(connection);
-    if (it != m_connections.end() && !it->second->IsClosed()) it->second->Reply(response);
+    return it != m_connections.end() && !it->second->IsClosed() ? it->second.get() : nullptr;
 }
 
 Result<> HttpServer::Impl::Bind(const HttpServerOptions::Address& address)

@@ -1,8 +1,11 @@
 // HTTP requests and answers, and the options of the server.
 #pragma once
 
+#include "util/bytes.h"
+
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +20,26 @@ struct HttpRequest {
     std::optional<std::string> authorization;
 };
 
+/** The body of a long answer, made piece by piece while it is sent, so that it is never in memory
+ *  as a whole. */
+class HttpBody {
+public:
+    virtual ~HttpBody() = default;
+    /** Appends the next bytes, some kilobytes; false: these were the last. Runs on a worker, one
+     *  call at a time. */
+    virtual bool Append(std::string& out) = 0;
+    /** Bytes of the pieces that follow, where this is known. */
+    virtual std::optional<uint64_t> Size() const { return std::nullopt; }
+};
+
 struct HttpResponse {
     int status = 200;
     std::string body = {};
     std::string content_type = {};      //!< empty: no such header, for which HTTP defines a default
     bool ask_for_login = false;         //!< adds WWW-Authenticate
     std::chrono::milliseconds delay{0}; //!< until the answer is sent; occupies no worker
+    Bytes data = {};                    //!< in place of `body`: is sent without a copy
+    std::shared_ptr<HttpBody> rest = {}; //!< after `body`
 };
 
 struct HttpServerOptions {
@@ -38,6 +55,9 @@ struct HttpServerOptions {
     int timeout_seconds = 30; //!< for a client's pause within a request or between two; 0: none
     size_t max_connections = 1024;      //!< above it the connection idle for longest is closed
     size_t max_body_bytes = 256u << 20; //!< of all requests being read, waiting or executing
+    /** A body in pieces (HttpBody) up to this size is sent as one, with its length. Of a longer one
+     *  a piece of about this size is made once the kernel has taken the one before. */
+    size_t piece_bytes = 1u << 20;
 };
 
 /** Answers on a worker's thread. */

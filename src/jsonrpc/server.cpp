@@ -10,10 +10,11 @@ constexpr auto kWrongPasswordDelay = std::chrono::milliseconds(250);
 
 } // namespace
 
-Result<std::unique_ptr<RpcServer>>
-RpcServer::Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcTable& table)
+Result<std::unique_ptr<RpcServer>> RpcServer::Start(Env& env, Logger& logger,
+                                                    const RpcServerOptions& options,
+                                                    RpcTable& table, HttpHandler rest)
 {
-    std::unique_ptr<RpcServer> server(new RpcServer(logger, table));
+    std::unique_ptr<RpcServer> server(new RpcServer(logger, table, std::move(rest)));
     server->m_log_ips = options.log_ips;
     RpcServer* const raw = server.get();
     const auto start = [&]() -> Result<> {
@@ -32,6 +33,7 @@ RpcServer::Start(Env& env, Logger& logger, const RpcServerOptions& options, RpcT
 
 HttpResponse RpcServer::Answer(const HttpRequest& request)
 {
+    if (m_rest && request.uri.starts_with("/rest/")) return m_rest(request);
     if (request.uri != "/") return {404};
     if (request.method != "POST") return {405, "JSONRPC server handles only POST requests"};
     constexpr int kUnauthorized = 401;

@@ -9,6 +9,7 @@
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/all_calls.h"
+#include "rpc/rest/rest.h"
 #include "rpc/server_options.h"
 #include "rpc/unfinished_file.h"
 #include "validation/block_import.h"
@@ -244,7 +245,9 @@ Result<> Node::StartRpc()
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
                          ReadRpcOptions(m_args, m_paths.rpc_port, m_dir.Net(), m_log));
-    IBD_ASSIGN_OR_RETURN(m_server, RpcServer::Start(m_env, m_log, options, m_table));
+    const HttpHandler rest =
+        options.rest ? MakeRest({m_chain_context, m_pool, m_table}) : HttpHandler();
+    IBD_ASSIGN_OR_RETURN(m_server, RpcServer::Start(m_env, m_log, options, m_table, rest));
     return {};
 }
 

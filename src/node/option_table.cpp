@@ -97,9 +97,8 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::spenders>},
 };
 
-/** Of servers that this version lacks, and of one for developers. */
+/** For developers of the server. */
 constexpr OptionRow<NodeOptions> kServers[] = {
-    {"-rest", "", "Answer REST requests; no effect in this version (default: 0)", kNoEffect},
     {"-rpcdoccheck", "", "Check the help of calls; no effect in this version (default: 0)",
      kHidden | kNoEffect},
 };

@@ -3,6 +3,7 @@
 #include "rpc/blockchain.h"
 #include "rpc/descriptors.h"
 #include "rpc/index_use.h"
+#include "rpc/no_filter.h"
 #include "rpc/scan_turn.h"
 #include "util/hex.h"
 
@@ -13,36 +14,14 @@ namespace ibd {
 
 namespace {
 
-constexpr const char* kBasic = "basic";
-
 /** The index of the type at argument `i`; an error if there is none. */
 const FilterIndex& IndexOf(const ChainContext& context, const RpcCall& call, size_t i)
 {
-    const std::string type = call.String(i, kBasic);
-    if (type != kBasic) throw RpcError{RpcCode::kInvalidAddressOrKey, "Unknown filtertype"};
+    const std::string type = call.String(i, kBasicFilter);
+    if (type != kBasicFilter) throw RpcError{RpcCode::kInvalidAddressOrKey, "Unknown filtertype"};
     const FilterIndex* const index = FindIndex(context, &Indexes::Filters);
     if (!index) ThrowRpc(RpcCode::kMisc, "Index is not enabled for filtertype {}", type);
     return *index;
-}
-
-bool WasConnected(const ChainContext& context, const HeaderNode& node)
-{
-    const ChainReader chain = context.Headers().Read();
-    return node.IsValid(kValidScripts);
-}
-
-RpcError NoFilter(bool was_connected, bool indexed)
-{
-    if (!was_connected) {
-        return {RpcCode::kInvalidAddressOrKey,
-                "Filter not found. Block was not connected to active chain."};
-    }
-    if (!indexed) {
-        return {RpcCode::kMisc,
-                "Filter not found. Block filters are still in the process of being indexed."};
-    }
-    return {RpcCode::kInternalError,
-            "Filter not found. This error is unexpected and indicates index corruption."};
 }
 
 UniValue BlockFilter(const ChainContext& context, const RpcCall& call)

@@ -50,8 +50,7 @@ UniValue HeaderJson(const ChainReader& chain, const HeaderNode& node)
     return out;
 }
 
-void AppendBlockJson(UniValue& out, const BlockData& block, const AddressPrefixes& prefixes,
-                     int verbosity)
+void AppendBlockSizes(UniValue& out, const BlockData& block)
 {
     out.pushKV("strippedsize", Num(block.view.StrippedSize()));
     out.pushKV("size", Num(block.raw.size()));
@@ -60,18 +59,28 @@ void AppendBlockJson(UniValue& out, const BlockData& block, const AddressPrefixe
     if (!transactions.empty() && !transactions[0].inputs.empty()) {
         out.pushKV("coinbase_tx", CoinbaseJson(transactions[0]));
     }
+}
+
+UniValue BlockTxJson(const BlockData& block, size_t i, const AddressPrefixes& prefixes,
+                     int verbosity)
+{
+    const TxView& tx = block.view.Txs()[i];
+    if (verbosity <= 1) return tx.txid.ToHex();
+    TxJsonOptions options;
+    if (i > 0 && block.undo) options.spent = &block.undo->txs[i - 1].spent;
+    options.with_prevouts = verbosity >= 3;
+    UniValue entry(UniValue::VOBJ);
+    AppendTxJson(entry, tx, prefixes, options);
+    return entry;
+}
+
+void AppendBlockJson(UniValue& out, const BlockData& block, const AddressPrefixes& prefixes,
+                     int verbosity)
+{
+    AppendBlockSizes(out, block);
     UniValue list(UniValue::VARR);
-    for (size_t i = 0; i < transactions.size(); ++i) {
-        if (verbosity <= 1) {
-            list.push_back(transactions[i].txid.ToHex());
-            continue;
-        }
-        TxJsonOptions options;
-        if (i > 0 && block.undo) options.spent = &block.undo->txs[i - 1].spent;
-        options.with_prevouts = verbosity >= 3;
-        UniValue entry(UniValue::VOBJ);
-        AppendTxJson(entry, transactions[i], prefixes, options);
-        list.push_back(entry);
+    for (size_t i = 0; i < block.view.Txs().size(); ++i) {
+        list.push_back(BlockTxJson(block, i, prefixes, verbosity));
     }
     out.pushKV("tx", list);
 }

@@ -1,11 +1,11 @@
 // Calls about the set of unspent outputs; see blockchain.h.
 #include "consensus/subsidy.h"
 #include "jsonrpc/json.h"
-#include "mempool/tx_pool.h"
 #include "rpc/amount_json.h"
 #include "rpc/blockchain.h"
 #include "rpc/index_use.h"
 #include "rpc/new_file.h"
+#include "rpc/pool_coins.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"
 
@@ -15,36 +15,16 @@ namespace ibd {
 
 namespace {
 
-/** An output of the pool, or one that the pool spends; empty if neither. */
-struct PoolView {
-    std::optional<Coin> coin;
-    bool spent = false;
-};
-
-PoolView LookInPool(const TxPool& pool, const OutPoint& outpoint)
-{
-    const Lock lock(pool.mutex);
-    PoolView out;
-    out.spent = pool.Spender(outpoint) != nullptr;
-    const PoolTx* const tx = pool.Find(outpoint.txid);
-    if (tx && outpoint.vout < (*tx->tx)->outputs.size()) {
-        const OutputView& output = (*tx->tx)->outputs[outpoint.vout];
-        out.coin.emplace();
-        out.coin->value = output.value;
-        out.coin->script = output.script_pubkey;
-    }
-    return out;
-}
-
 UniValue TxOut(const ChainContext& context, const TxPool& pool, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "txid");
     const uint32_t n = call.Uint32(1);
+    const OutPoint outpoint{txid, n};
     const CoinsGuard coins = context.Chain().HoldCoins();
-    PoolView unconfirmed;
-    if (call.Bool(2, true)) unconfirmed = LookInPool(pool, {txid, n});
-    const auto coin = unconfirmed.coin ? unconfirmed.coin : OrThrow(coins.Cache().Read({txid, n}));
-    if (!coin || unconfirmed.spent) return {};
+    PoolCoin unconfirmed;
+    if (call.Bool(2, true)) unconfirmed = LookInPool(pool, {&outpoint, 1})[0];
+    const auto coin = OrThrow(UnspentCoin(coins, unconfirmed, outpoint));
+    if (!coin) return {};
     const HeaderNode& tip = coins.Tip();
     UniValue out(UniValue::VOBJ);
     out.pushKV("bestblock", tip.hash.ToHex());

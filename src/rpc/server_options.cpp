@@ -113,6 +113,8 @@ constexpr OptionRow<RpcServerOptions> kRows[] = {
     {"-deprecatedrpc", "=<what>",
      "Answer as older versions did: \"warnings\" makes that member one string",
      OptionSpec::kHidden},
+    {"-rest", "", "Answer requests for public data below /rest/, without a login (default: 0)",
+     kPlain, kFlag<&RpcServerOptions::rest>},
     {"-server", "", "Accept JSON-RPC commands (default: 1)"},
     {"-rpcallowip", "=<ip>",
      "Accept JSON-RPC connections from this source: an address, a network with a mask "

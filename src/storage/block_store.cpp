@@ -255,6 +255,13 @@ std::vector<int32_t> BlockStore::TakeSuspects() const
     return files;
 }
 
+Result<uint32_t> BlockStore::BlockSize(FilePos pos) const
+{
+    const Path path = BlockPath(pos.file);
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
+    return ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset);
+}
+
 Result<Bytes> BlockStore::ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const
 {
     IBD_ASSIGN_OR_RETURN(Bytes part, ReadBlockUpTo(pos, offset, size));

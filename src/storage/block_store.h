@@ -93,6 +93,8 @@ public:
 
     /** The block at `pos`. Checks magic and length, and with `expected` also the header's hash. */
     Result<Bytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
+    /** Bytes of the block at `pos`, according to its frame. */
+    Result<uint32_t> BlockSize(FilePos pos) const;
     /** `size` bytes of the block at `pos` from `offset`; an error if they exceed the block. */
     Result<Bytes> ReadBlockPart(FilePos pos, uint32_t offset, uint32_t size) const;
     /** At most `most` bytes of it from `offset`: less if the block ends before. */

@@ -92,11 +92,11 @@ class Options(FunctionalTest):
 
     def test_options_without_effect_are_named(self):
         node = self.node("regtest", "-debug=tor")
-        (node.datadir / "bitcoin.conf").write_text("listen=0\nzmqpubrawtx=tcp://127.0.0.1:28332\n")
-        node.start("-rest").stop()
+        (node.datadir / "bitcoin.conf").write_text("listen=0\nwalletnotify=x\n")
+        node.start("-maxtxfee=1").stop()
         warning = [line for line in node.log_text.splitlines() if "without effect" in line]
         self.assertEqual(len(warning), 1, node.log_text)
-        self.assertTrue(warning[0].endswith(": -rest -zmqpubrawtx"), warning)
+        self.assertTrue(warning[0].endswith(": -maxtxfee -walletnotify"), warning)
 
     def test_pid_file(self):
         node = self.node().start("-nopid")

@@ -137,13 +137,62 @@ struct Server {
         options.auth.user = "u";
         options.auth.password = "p";
     }
-    void Start()
+    void Start(HttpHandler rest = {})
     {
-        auto started = RpcServer::Start(*env, *log, options, table);
+        auto started = RpcServer::Start(*env, *log, options, table, std::move(rest));
         REQUIRE(started.Ok());
         server = std::move(*started);
     }
 };
+
+/** Lines with their numbers, the size of all known or not. */
+class Lines final : public HttpBody {
+public:
+    Lines(int count, bool size_known) : m_count(count), m_size_known(size_known) {}
+    static std::string All(int count, int first = 0)
+    {
+        std::string all;
+        for (int i = first; i < count; ++i) all += std::to_string(i) + "\n";
+        return all;
+    }
+    bool Append(std::string& out) override
+    {
+        if (m_next < m_count) out += std::to_string(m_next++) + "\n";
+        most = std::max(most.load(), out.size());
+        made += 1;
+        return m_next < m_count || m_empty_end-- > 0;
+    }
+    std::optional<uint64_t> Size() const override
+    {
+        return m_size_known ? std::optional<uint64_t>(All(m_count, m_next).size()) : std::nullopt;
+    }
+    std::atomic<size_t> most = 0; //!< bytes of the longest piece
+    std::atomic<int> made = 0;    //!< calls
+
+private:
+    const int m_count;
+    const bool m_size_known;
+    int m_next = 0;
+    int m_empty_end = 1;
+};
+
+/** The body of a chunked answer. */
+std::string Dechunk(std::string_view chunks)
+{
+    std::string body;
+    while (true) {
+        const size_t line = chunks.find("\r\n");
+        REQUIRE(line != std::string_view::npos);
+        const size_t size = std::stoul(std::string(chunks.substr(0, line)), nullptr, 16);
+        if (size == 0) {
+            CHECK(chunks == "0\r\n\r\n");
+            return body;
+        }
+        body += chunks.substr(line + 2, size);
+        REQUIRE(chunks.substr(line + 2 + size, 2) == "\r\n");
+        chunks.remove_prefix(line + 2 + size + 2);
+    }
+}
 
 const char* const kPing = R"({"id":1,"method":"ping"})";
 
@@ -404,6 +453,99 @@ TEST_CASE("a server that stops before its loop has begun ends all the same")
                     return HttpResponse{};
                 }).Ok());
     }
+}
+
+TEST_CASE("REST has the paths below /rest/ alone, without a login")
+{
+    Server s;
+    const auto rest = [](const HttpRequest& request) {
+        return HttpResponse{200, "<" + request.method + request.uri + ">", "text/plain"};
+    };
+    SECTION("on")
+    {
+        s.Start(rest);
+        CHECK_THAT(Exchange(s.port, PostRequest("", "", "/rest/x?y=%20", "GET")),
+                   Catch::StartsWith("HTTP/1.1 200") && Catch::EndsWith("<GET/rest/x?y=%20>"));
+        CHECK_THAT(Exchange(s.port, PostRequest("", "", "/rest", "GET")),
+                   Catch::StartsWith("HTTP/1.1 404"));
+        CHECK_THAT(Exchange(s.port, PostRequest("", "", "//rest/x", "GET")),
+                   Catch::StartsWith("HTTP/1.1 404"));
+        CHECK_THAT(Exchange(s.port, PostRequest(kPing, "u:p")), Catch::Contains("pong"));
+    }
+    SECTION("off")
+    {
+        s.Start();
+        CHECK_THAT(Exchange(s.port, PostRequest("", "", "/rest/x", "GET")),
+                   Catch::StartsWith("HTTP/1.1 404"));
+    }
+}
+
+TEST_CASE("a body in pieces arrives whole, and never lies whole in memory")
+{
+    constexpr int kCount = 20'000; // some 108,000 bytes
+    const bool size_known = GENERATE(false, true);
+    const bool is_long = GENERATE(false, true);
+    const std::string version = GENERATE("1.0", "1.1");
+    Server s;
+    s.options.http.piece_bytes = is_long ? 1'000 : 1'000'000;
+    const auto lines = std::make_shared<Lines>(kCount, size_known);
+    s.Start([&](const HttpRequest&) {
+        HttpResponse response{200, "", "text/plain"};
+        response.rest = lines;
+        return response;
+    });
+    const std::string answer =
+        Exchange(s.port, "GET /rest/ HTTP/" + version + "\r\nConnection: close\r\n\r\n");
+    const size_t head_end = answer.find("\r\n\r\n") + 4;
+    const std::string head = answer.substr(0, head_end);
+    const std::string body = answer.substr(head_end);
+    const bool chunked = is_long && !size_known && version == "1.1";
+    INFO(head);
+    CHECK(chunked == (head.find("Transfer-Encoding: chunked") != std::string::npos));
+    const std::string length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    CHECK((version == "1.1" && !chunked) == (head.find(length) != std::string::npos));
+    CHECK((chunked ? Dechunk(body) : body) == Lines::All(kCount));
+    if (is_long) CHECK(lines->most < 1'100);
+}
+
+TEST_CASE("a connection is kept after a body in pieces")
+{
+    Server s;
+    s.options.http.piece_bytes = 1'000;
+    s.Start([&](const HttpRequest&) {
+        HttpResponse response{200, "", "text/plain"};
+        response.rest = std::make_shared<Lines>(2'000, false);
+        return response;
+    });
+    Client client(s.port);
+    for (int i = 0; i < 3; ++i) {
+        client.Send("GET /rest/ HTTP/1.1\r\n\r\n");
+        const std::string answer = client.Read("\r\n0\r\n\r\n");
+        CHECK(Dechunk(answer.substr(answer.find("\r\n\r\n") + 4)) == Lines::All(2'000));
+    }
+}
+
+TEST_CASE("a client that takes its answer slowly holds no worker")
+{
+    Server s;
+    s.options.http.piece_bytes = 100'000;
+    s.options.http.threads = 1;
+    const auto lines = std::make_shared<Lines>(20'000'000, false);
+    s.Start([&](const HttpRequest&) {
+        HttpResponse response{200, "", "text/plain"};
+        response.rest = lines;
+        return response;
+    });
+    Client slow(s.port); // takes nothing, so that the kernel's buffers fill
+    slow.Send("GET /rest/ HTTP/1.1\r\n\r\n");
+    int before = -1;
+    while (lines->made == 0 || lines->made != before) {
+        before = lines->made;
+        ::usleep(50'000);
+    }
+    CHECK(lines->made < 20'000'000);
+    CHECK_THAT(Exchange(s.port, PostRequest(kPing, "u:p")), Catch::Contains("pong"));
+    s.server.reset(); // does not wait for it
 }
 
 TEST_CASE("an address that is taken is an error")

@@ -197,16 +197,12 @@ TEST_CASE("options that ask for what this version does not do are named, others 
     AddNodeOptions(args);
     AddRpcOptions(args);
     // One of each part that Core has and this version has not, and some that switch such parts off.
-    const char* words[] = {"x",          "-zmqpubrawtx=tcp://127.0.0.1:28332",
-                           "-rest",      "-peerblockfilters",
-                           "-listen=0",  "-dbcache=500",
-                           "-connect=0", "-fallbackfee=1",
-                           "-nodnsseed", "-deprecatedrpc=x",
-                           "-natpmp=0",  "-disablewallet"};
+    const char* words[] = {"x",          "-walletnotify=x",  "-rest",      "-peerblockfilters",
+                           "-listen=0",  "-dbcache=500",     "-connect=0", "-fallbackfee=1",
+                           "-nodnsseed", "-deprecatedrpc=x", "-natpmp=0",  "-disablewallet"};
     REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
-    CHECK(OptionsWithoutEffect(args) == std::vector<std::string>{"-fallbackfee",
-                                                                 "-peerblockfilters", "-rest",
-                                                                 "-zmqpubrawtx"});
+    CHECK(OptionsWithoutEffect(args) ==
+          std::vector<std::string>{"-fallbackfee", "-peerblockfilters", "-walletnotify"});
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
 }
 

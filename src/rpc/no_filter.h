@@ -1,0 +1,32 @@
+// Block filters that are not there, for calls and REST.
+#pragma once
+
+#include "rpc/chain_context.h"
+
+namespace ibd {
+
+inline constexpr const char* kBasicFilter = "basic"; //!< the only type
+
+/** Whether the block was ever of the active chain, so that it has a filter. */
+inline bool WasConnected(const ChainContext& context, const HeaderNode& node)
+{
+    const ChainReader chain = context.Headers().Read();
+    return node.IsValid(kValidScripts);
+}
+
+/** Why there is none. `indexed`: the index is at the tip. */
+inline RpcError NoFilter(bool was_connected, bool indexed)
+{
+    if (!was_connected) {
+        return {RpcCode::kInvalidAddressOrKey,
+                "Filter not found. Block was not connected to active chain."};
+    }
+    if (!indexed) {
+        return {RpcCode::kMisc,
+                "Filter not found. Block filters are still in the process of being indexed."};
+    }
+    return {RpcCode::kInternalError,
+            "Filter not found. This error is unexpected and indicates index corruption."};
+}
+
+} // namespace ibd

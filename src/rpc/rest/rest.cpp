@@ -1,0 +1,66 @@
+// See rest.h.
+#include "rpc/rest/rest.h"
+#include "rpc/rest/request.h"
+
+namespace ibd {
+
+namespace {
+
+using rest::RestRequest;
+
+struct Route {
+    std::string_view prefix;
+    HttpResponse (*handler)(const RestContext& context, const RestRequest& request);
+};
+
+/** The first whose prefix a request has answers it. */
+constexpr Route kRoutes[] = {
+    {"/rest/tx/", rest::Tx},
+    {"/rest/block/notxdetails/", rest::BlockWithIds},
+    {"/rest/block/", rest::Block},
+    {"/rest/blockpart/", rest::BlockPart},
+    {"/rest/blockfilter/", rest::Filter},
+    {"/rest/blockfilterheaders/", rest::FilterHeaders},
+    {"/rest/chaininfo", rest::ChainInfo},
+    {"/rest/mempool/", rest::Mempool},
+    {"/rest/headers/", rest::Headers},
+    {"/rest/getutxos", rest::Utxos},
+    {"/rest/deploymentinfo/", rest::DeploymentInfo},
+    {"/rest/deploymentinfo", rest::DeploymentInfo},
+    {"/rest/blockhashbyheight/", rest::HashByHeight},
+    {"/rest/spenttxouts/", rest::SpentOutputs},
+};
+
+HttpResponse Refused(int status, const std::string& text)
+{
+    return {status, text + "\r\n", "text/plain"};
+}
+
+HttpResponse Answer(const RestContext& context, const Route& route, const HttpRequest& http)
+{
+    if (const auto status = context.table.WarmupStatus()) {
+        return Refused(rest::kUnavailable, "Service temporarily unavailable: " + *status);
+    }
+    const std::string_view uri = http.uri;
+    try {
+        return route.handler(context, {http, rest::ParseTarget(uri.substr(route.prefix.size()))});
+    } catch (const rest::Refusal& refusal) {
+        return Refused(refusal.status, refusal.text);
+    } catch (const RpcError& error) { // of what the calls share: a disk, or data that is gone
+        return Refused(rest::kServerError, error.message);
+    }
+}
+
+} // namespace
+
+HttpHandler MakeRest(const RestContext& context)
+{
+    return [context](const HttpRequest& http) -> HttpResponse {
+        for (const Route& route : kRoutes) {
+            if (http.uri.starts_with(route.prefix)) return Answer(context, route, http);
+        }
+        return {rest::kNotFound};
+    };
+}
+
+} // namespace ibd
