@@ -45,6 +45,13 @@ class Benches(unittest.TestCase):
                                 "1")
             self.assertIn("| headers, CPU, ours / Core's | ", report)
 
+    def test_rest_blocks(self):
+        core = built_program("build_core.sh", "IBD_CORE") / "bitcoind"
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("rest_blocks", work, "--core", core, "--outputs", "2000",
+                                "--repeat", "1", "--seconds", "0")
+            self.assertIn("| blocks a second of CPU, as bytes | ", report)
+
     def test_hostile_scripts(self):
         build = own_program("bench_script").parent
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
