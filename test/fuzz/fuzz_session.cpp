@@ -17,6 +17,7 @@ constexpr int kBase = 8;        //!< blocks that everybody has
 constexpr int kHonestLead = 40; //!< blocks that the honest peer has besides
 constexpr uint32_t kHonestSalt = 99;
 constexpr size_t kMaxMined = 24; //!< by strangers: less work than the honest peer's
+constexpr uint32_t kMaxOurs = 12; //!< blocks that come from elsewhere, likewise
 constexpr size_t kMaxStrangers = 12;
 constexpr size_t kMaxTxs = 200;   //!< that strangers and users make
 constexpr uint32_t kCoins = 40;   //!< that these spend
@@ -142,7 +143,8 @@ private:
     }
     void ExtendOurs()
     {
-        if (m_ours++ == kMaxMined / 2) return;
+        if (m_ours == kMaxOurs) return;
+        ++m_ours;
         const HeaderNode& fork = m_node.chain.Tip();
         const HeaderNode& tip = m_node.chain.Extend(1, nullptr, 1'000 + m_ours);
         m_node.manager.TipChanged(tip, fork);

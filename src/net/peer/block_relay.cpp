@@ -141,7 +141,8 @@ Result<> BlockRelay::FetchBlock(PeerId id, const HeaderNode& node)
 {
     Peer* const peer = m_peers.Find(id);
     if (m_at.chain.IsImporting() || !m_sink) return BadData("Loading blocks ...");
-    if (!peer || peer->closing) return BadData("Peer does not exist");
+    // A private one sends nothing but a pong (PrivateRelay).
+    if (!peer || peer->closing || peer->IsPrivate()) return BadData("Peer does not exist");
     if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
     const SpoiltBlocks& spoilt = m_spoilt.Of(*peer);
     if (spoilt.IsFull()) return BadData("Peer sent something else for too many blocks");

@@ -1,6 +1,6 @@
 // Transactions of users that are sent without the pool: the queue, what the peers of such
 // connections see, and when a transaction leaves.
-#include "net/peer_support.h"
+#include "net/peer_store.h"
 #include "sim/model_pool.h"
 
 #include "support/catch.h"
@@ -282,6 +282,18 @@ TEST_CASE("a transaction is sent again while the pool would take it", "[private]
     scene.FindStale();
     CHECK(scene.Relay().Missing() == 0);
     CHECK(scene.Relay().All().empty());
+}
+
+TEST_CASE("no block is requested from a private peer", "[private]")
+{
+    Scene scene;
+    test::Store store(scene.node);
+    (void)scene.Relay().Send(Simple(1));
+    const PeerId peer = scene.Greet();
+    const Result<> fetched = scene.node.manager.FetchBlock(peer, scene.node.chain.Tip());
+    REQUIRE_FALSE(fetched.Ok());
+    CHECK(fetched.Message() == "Peer does not exist");
+    CHECK(scene.node.Take<GetDataMessage>(peer).empty());
 }
 
 } // namespace ibd
