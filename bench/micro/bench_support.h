@@ -34,16 +34,18 @@ public:
         std::printf("%-48s %12.1f ns\n", name, best);
     }
 
-private:
-    static constexpr int kRounds = 5;
-    static constexpr double kRoundNs = 60e6;
-
+    bool Once() const { return m_once; }
+    /** CPU time of this thread. */
     static double CpuNs()
     {
         timespec now;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
         return double(now.tv_sec) * 1e9 + double(now.tv_nsec);
     }
+
+private:
+    static constexpr int kRounds = 5;
+    static constexpr double kRoundNs = 60e6;
 
     /** Calls in batches that grow, so that reading the clock costs nothing next to the work. */
     template <typename Work>

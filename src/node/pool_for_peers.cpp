@@ -10,13 +10,31 @@ namespace {
 /** Transactions of the list that are visited under one lock. */
 constexpr size_t kAtOnce = 256;
 
-PeerPool::Entry EntryOf(const PoolTx& tx) { return {tx.tx, tx.fee, tx.vsize, tx.sequence}; }
+PeerPool::Entry EntryOf(const PoolTx& tx)
+{
+    const FeeSize& sum = tx.cluster->chunks[tx.chunk].sum;
+    return {.tx = tx.tx,
+            .fee = tx.fee,
+            .vsize = tx.vsize,
+            .sequence = tx.sequence,
+            .mining_rate = static_cast<double>(sum.fee) / static_cast<double>(sum.size),
+            .has_parents = !tx.parents.empty()};
+}
 
 bool IsMinedBefore(const PoolTx* a, const PoolTx* b)
 {
     const PoolChunk* const chunk_a = &a->cluster->chunks[a->chunk];
     const PoolChunk* const chunk_b = &b->cluster->chunks[b->chunk];
     return chunk_a == chunk_b ? a->place < b->place : BestChunkFirst()(chunk_a, chunk_b);
+}
+
+std::vector<PeerPool::Entry> Sorted(std::vector<const PoolTx*> txs)
+{
+    std::sort(txs.begin(), txs.end(), IsMinedBefore);
+    std::vector<PeerPool::Entry> out;
+    out.reserve(txs.size());
+    for (const PoolTx* tx : txs) out.push_back(EntryOf(*tx));
+    return out;
 }
 
 } // namespace
@@ -60,10 +78,16 @@ std::vector<PeerPool::Entry> PoolForPeers::InMiningOrder(std::span<const Wtxid> 
     for (const Wtxid& id : ids) {
         if (const PoolTx* const tx = m_pool.FindWitness(id)) found.push_back(tx);
     }
-    std::sort(found.begin(), found.end(), IsMinedBefore);
-    std::vector<Entry> out;
-    for (const PoolTx* tx : found) out.push_back(EntryOf(*tx));
-    return out;
+    return Sorted(std::move(found));
+}
+
+std::vector<PeerPool::Entry> PoolForPeers::AncestorsOf(const Wtxid& id) const
+{
+    const Lock lock(m_pool.mutex);
+    const PoolTx* const tx = m_pool.FindWitness(id);
+    if (!tx) return {};
+    const PoolTxSet ancestors = TxPool::Ancestors(*tx);
+    return Sorted({ancestors.begin(), ancestors.end()});
 }
 
 uint64_t PoolForPeers::Sequence() const

@@ -1,6 +1,6 @@
 // PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for what they offer.
 // Owned by the node; called on the thread of the peers, except for the events of the pool. A
-// look-up holds the pool's mutex, for microseconds but for the orders of whole lists. Compact
+// look-up holds the pool's mutex, for microseconds but for All(). Compact
 // blocks are completed from a list of its own, a reference for each transaction, under its own
 // short lock.
 #pragma once
@@ -21,6 +21,7 @@ public:
     std::optional<Entry> Find(const TxKey& key) const override;
     std::vector<Entry> All() const override;
     std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const override;
+    std::vector<Entry> AncestorsOf(const Wtxid& id) const override;
     uint64_t Sequence() const override;
     Amount FullRate() const override;
     Amount MinRelayRate() const override { return m_policy.min_relay_fee; }

@@ -1,10 +1,13 @@
 // ModelPool: a pool of transactions for tests of peers, with few and simple rules, and no scripts.
 // A transaction's lock time is its fee in satoshi; its virtual size is its size. Outputs of ids
 // that ModelCoin() makes are coins of the chain. What version and witness must be, see ModelPool.
+// It would be mined at its own rate, or at the least of those it depends on, if that is lower; of
+// one rate the first comes first.
 #pragma once
 
 #include "net/peer/peer_pool.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -54,10 +57,17 @@ public:
     Amount full_rate = 0;
     std::vector<TxOffer> offers; //!< all so far
     std::set<Txid> unbroadcast;
+    mutable size_t asked = 0; //!< transactions in calls of InMiningOrder()
 
     void Add(const TransactionRef& tx)
     {
-        m_txs[tx->Id()] = {tx, FeeOf(*tx), SizeOf(*tx), m_sequence++};
+        Entry& entry = m_txs[tx->Id()];
+        entry = {.tx = tx, .fee = FeeOf(*tx), .vsize = SizeOf(*tx), .sequence = m_sequence++};
+        entry.mining_rate = static_cast<double>(entry.fee) / static_cast<double>(entry.vsize);
+        for (const auto& [id, parent] : ParentsOf(*tx)) {
+            entry.has_parents = true;
+            entry.mining_rate = std::min(entry.mining_rate, parent.mining_rate);
+        }
         m_by_wtxid[tx->WitnessId()] = tx->Id();
         for (const InputView& input : (*tx)->inputs) m_spent.insert(input.Prevout());
     }
@@ -66,6 +76,11 @@ public:
         m_txs.erase(tx->Id());
         m_by_wtxid.erase(tx->WitnessId());
         for (const InputView& input : (*tx)->inputs) m_spent.erase(input.Prevout());
+    }
+    /** As transactions that spend it, or stand in its way, would change it. */
+    void SetMiningRate(const TransactionRef& tx, double rate)
+    {
+        m_txs.at(tx->Id()).mining_rate = rate;
     }
     size_t Size() const { return m_txs.size(); }
     /** Whether TakeAnswers() would return some. */
@@ -90,15 +105,36 @@ public:
         for (const auto& [id, entry] : m_txs) out.push_back(entry);
         return out;
     }
-    /** Parents come before children, as they did into the pool. */
     std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const override
     {
-        std::map<uint64_t, Entry> sorted;
-        for (const Wtxid& id : ids) {
-            if (const auto entry = Find({id, true})) sorted[entry->sequence] = *entry;
-        }
+        asked += ids.size();
         std::vector<Entry> out;
-        for (const auto& [sequence, entry] : sorted) out.push_back(entry);
+        for (const Wtxid& id : ids) {
+            if (const auto entry = Find({id, true})) out.push_back(*entry);
+        }
+        std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
+            return a.mining_rate != b.mining_rate ? a.mining_rate > b.mining_rate
+                                                  : a.sequence < b.sequence;
+        });
+        return out;
+    }
+    std::vector<Entry> AncestorsOf(const Wtxid& id) const override
+    {
+        std::map<Txid, Entry> found;
+        std::vector<TransactionRef> left;
+        if (const auto entry = Find({id, true})) left.push_back(entry->tx);
+        while (!left.empty()) {
+            const TransactionRef tx = left.back();
+            left.pop_back();
+            for (const auto& [parent, entry] : ParentsOf(*tx)) {
+                if (found.emplace(parent, entry).second) left.push_back(entry.tx);
+            }
+        }
+        std::vector<Wtxid> ids;
+        for (const auto& [ancestor, entry] : found) ids.push_back(entry.tx->WitnessId());
+        const size_t before = asked;
+        std::vector<Entry> out = InMiningOrder(ids);
+        asked = before;
         return out;
     }
     uint64_t Sequence() const override { return m_sequence; }
@@ -143,6 +179,15 @@ public:
 private:
     using Kind = RuleViolation::Kind;
 
+    std::map<Txid, Entry> ParentsOf(const Transaction& tx) const
+    {
+        std::map<Txid, Entry> out;
+        for (const InputView& input : tx->inputs) {
+            const auto found = m_txs.find(input.Prevout().txid);
+            if (found != m_txs.end()) out.insert(*found);
+        }
+        return out;
+    }
     static Amount FeeOf(const Transaction& tx) { return tx->lock_time; }
     static int64_t SizeOf(const Transaction& tx) { return static_cast<int64_t>(tx->raw.size()); }
 

@@ -57,6 +57,10 @@ public:
         Amount fee = 0;
         int64_t vsize = 0;
         uint64_t sequence = 0; //!< the pool's before it came in
+        /** Of all that is mined together with it; to compare: a later one of the order of mining
+         *  has none above. */
+        double mining_rate = 0;
+        bool has_parents = false; //!< in the pool
     };
 
     virtual bool Has(const TxKey& key) const = 0;
@@ -64,6 +68,8 @@ public:
     virtual std::vector<Entry> All() const = 0;
     /** Those of these wtxids that are in the pool, in the order of mining: parents first. */
     virtual std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const = 0;
+    /** All of the pool that this one depends on, in the order of mining. */
+    virtual std::vector<Entry> AncestorsOf(const Wtxid& id) const = 0;
     /** Number of changes so far. */
     virtual uint64_t Sequence() const = 0;
 

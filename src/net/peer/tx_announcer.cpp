@@ -42,7 +42,7 @@ void TxAnnouncer::Describe(const Peer& peer, PeerInfo& info) const
     info.fee_filter = state.fee_filter;
     if (!peer.may_get_txs) return;
     info.last_inventory = state.last_sequence;
-    info.to_announce = state.waiting.size();
+    info.to_announce = state.waiting.Count();
 }
 
 TxKey TxAnnouncer::KeyOf(const Peer& peer, const Transaction& tx) const
@@ -55,11 +55,13 @@ TxKey TxAnnouncer::KeyOf(const Peer& peer, const Transaction& tx) const
  */
 void TxAnnouncer::Announce(const Transaction& tx)
 {
+    const auto entry = Pool()->Find({tx.WitnessId(), true});
+    if (!entry) return; // it has left the pool already
     for (const auto& [id, peer] : m_peers.All()) {
         State& state = m_states[*peer];
         if (state.next_send == 0 || peer->closing) continue;
         if (!state.known->Contains(KeyOf(*peer, tx).hash.Span())) {
-            state.waiting.insert(tx.WitnessId());
+            state.waiting.Come(tx.WitnessId(), entry->mining_rate);
         }
     }
 }
@@ -118,10 +120,10 @@ bool TxAnnouncer::Wants(Peer& peer, const PeerPool::Entry& entry)
 void TxAnnouncer::SendTrickle(Peer& peer)
 {
     State& state = m_states[peer];
-    if (!peer.wants_txs) state.waiting.clear();
+    if (!peer.wants_txs) state.waiting.Clear();
     InvMessage message;
     if (std::exchange(state.wants_pool, false)) AppendPool(peer, message);
-    if (!state.waiting.empty()) AppendWaiting(peer, message);
+    if (state.waiting.Count() > 0) AppendWaiting(peer, message);
     if (!message.list.items.empty()) m_peers.Send(peer, message);
     // The peer may request all that was in the pool at its announcements.
     state.last_sequence = Pool()->Sequence();
@@ -141,7 +143,7 @@ void TxAnnouncer::Push(Peer& peer, InvMessage& message, const Transaction& tx)
 void TxAnnouncer::AppendPool(Peer& peer, InvMessage& message)
 {
     for (const PeerPool::Entry& entry : Pool()->All()) {
-        m_states[peer].waiting.erase(entry.tx->WitnessId());
+        m_states[peer].waiting.Erase(entry.tx->WitnessId());
         if (Wants(peer, entry)) Push(peer, message, *entry.tx);
     }
 }
@@ -149,21 +151,14 @@ void TxAnnouncer::AppendPool(Peer& peer, InvMessage& message)
 void TxAnnouncer::AppendWaiting(Peer& peer, InvMessage& message)
 {
     State& state = m_states[peer];
-    const size_t most = std::min(kMostAtOnce, kAtOnce + state.waiting.size() / 1'000 * 5);
-    const std::vector<Wtxid> ids(state.waiting.begin(), state.waiting.end());
-    state.waiting.clear(); // ids that left the pool are dropped
-    size_t sent = 0;
-    for (const PeerPool::Entry& entry : Pool()->InMiningOrder(ids)) {
-        if (sent == most) {
-            state.waiting.insert(entry.tx->WitnessId());
-            continue;
-        }
+    const size_t most = std::min(kMostAtOnce, kAtOnce + state.waiting.Count() / 1'000 * 5);
+    state.waiting.Announce(*Pool(), most, [&](const PeerPool::Entry& entry) {
         if (state.known->Contains(KeyOf(peer, *entry.tx).hash.Span()) || !Wants(peer, entry)) {
-            continue;
+            return false;
         }
         Push(peer, message, *entry.tx);
-        ++sent;
-    }
+        return true;
+    });
 }
 
 bool TxAnnouncer::Send(Peer& peer, const InventoryItem& item)

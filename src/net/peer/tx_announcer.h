@@ -7,16 +7,14 @@
 // what was in the pool before its last announcements, and the transactions of the last block.
 //
 // Memory: for each peer a RollingFilter of kKnown ids, a Bloom filter of the peer (BIP37), and the
-// ids that wait for announcement: those of the pool, and of transactions that left it since the
-// last time.
+// ids that wait for announcement (WaitingTxs): up to about twice as many as the pool has.
 #pragma once
 
 #include "net/peer/bloom_filters.h"
 #include "net/peer/fee_filter_rounder.h"
 #include "net/peer/recent_block.h"
 #include "net/peer/rolling_filter.h"
-
-#include <set>
+#include "net/peer/waiting_txs.h"
 
 namespace ibd {
 
@@ -57,7 +55,7 @@ public:
 private:
     struct State {
         std::optional<RollingFilter> known;
-        std::set<Wtxid> waiting;
+        WaitingTxs waiting;
         int64_t next_send = 0;      //!< 0: not established yet, nothing waits
         uint64_t last_sequence = 1; //!< of the pool at the last announcements
         bool wants_pool = false;

@@ -230,6 +230,18 @@ TEST_CASE("peers find transactions of the pool by both ids, parents first", "[po
     std::vector<TransactionRef> order;
     for (const auto& entry : scene.peers.InMiningOrder(ids)) order.push_back(entry.tx);
     CHECK(order == std::vector{parent, child, cheap});
+    // Parent and child are mined together, at one rate.
+    const auto first = scene.peers.Find({parent->Id(), false});
+    const auto second = scene.peers.Find({child->Id(), false});
+    CHECK(first->mining_rate == second->mining_rate);
+    CHECK(first->mining_rate > scene.peers.Find({cheap->Id(), false})->mining_rate);
+    CHECK_FALSE(first->has_parents);
+    CHECK(second->has_parents);
+    const auto ancestors = scene.peers.AncestorsOf(child->WitnessId());
+    REQUIRE(ancestors.size() == 1);
+    CHECK(ancestors[0].tx == parent);
+    CHECK(scene.peers.AncestorsOf(parent->WitnessId()).empty());
+    CHECK(scene.peers.AncestorsOf(absent->WitnessId()).empty());
     order.clear();
     for (const auto& entry : scene.peers.All()) order.push_back(entry.tx);
     CHECK(order == std::vector{parent, child, cheap});

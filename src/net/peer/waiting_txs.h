@@ -1,0 +1,102 @@
+// WaitingTxs: transactions that wait for their announcement to one peer. Owned by TxAnnouncer, one
+// thread.
+//
+// They leave in the order of mining, as the pool says at that moment. The pool is not asked about
+// all of them each time, as many may wait: their order here is by the rates that it said before. An
+// announcement asks about the best by these, and, if more wait, about some of the others in turn,
+// which renews their rates. So while few wait the order is exact. Otherwise a transaction may be
+// late whose rate rose since it had its turn; but never later than one that spends it.
+//
+// A transaction that left the pool is forgotten in its turn. Two have a turn for each that came, so
+// that those that left never outnumber the others for long.
+#pragma once
+
+#include "net/peer/peer_pool.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace ibd {
+
+class WaitingTxs {
+public:
+    /** Transactions that an announcement asks about besides the announced ones, and those that have
+     *  their turn for others that came. */
+    static constexpr size_t kMoreAsked = 200;
+    static constexpr size_t kTurnsOfNew = 2;
+
+    /** `rate`: at which it would be mined. If it waits already, that is renewed. */
+    void Add(const Wtxid& id, double rate)
+    {
+        const auto [it, is_new] = m_rates.try_emplace(id, rate);
+        if (!is_new) {
+            if (it->second == rate) return;
+            m_order.erase({it->second, id});
+            it->second = rate;
+        }
+        m_order.insert({rate, id});
+    }
+    /** The same for one that is new to this peer. */
+    void Come(const Wtxid& id, double rate)
+    {
+        Add(id, rate);
+        ++m_came;
+    }
+    /** False: it did not wait. */
+    bool Erase(const Wtxid& id)
+    {
+        const auto it = m_rates.find(id);
+        if (it == m_rates.end()) return false;
+        m_order.erase({it->second, id});
+        m_rates.erase(it);
+        return true;
+    }
+    void Clear()
+    {
+        m_rates.clear();
+        m_order.clear();
+        m_came = 0;
+    }
+    bool Has(const Wtxid& id) const { return m_rates.contains(id); }
+    size_t Count() const { return m_rates.size(); }
+
+    /** Removes transactions in the order of mining, those that they spend first, and hands them to
+     *  `announce`, until it has returned true `most` times or no more wait. */
+    void Announce(const PeerPool& pool, size_t most,
+                  const std::function<bool(const PeerPool::Entry&)>& announce);
+
+    /** Up to `most` of the highest rates, by rate. */
+    std::vector<Wtxid> Best(size_t most) const
+    {
+        std::vector<Wtxid> out;
+        for (auto it = m_order.rbegin(); it != m_order.rend() && out.size() < most; ++it) {
+            out.push_back(it->second);
+        }
+        return out;
+    }
+    /** Up to `most`, in turn: each call goes on after the one before. */
+    std::vector<Wtxid> Next(size_t most)
+    {
+        std::vector<Wtxid> out;
+        auto next = m_rates.upper_bound(m_last);
+        while (out.size() < std::min(most, Count())) {
+            if (next == m_rates.end()) next = m_rates.begin();
+            out.push_back(next++->first);
+        }
+        if (!out.empty()) m_last = out.back();
+        return out;
+    }
+
+private:
+    std::vector<PeerPool::Entry> Renew(const PeerPool& pool, const std::vector<Wtxid>& ids);
+    void GiveTurns(const PeerPool& pool);
+
+    std::map<Wtxid, double> m_rates;
+    std::set<std::pair<double, Wtxid>> m_order;
+    Wtxid m_last;      //!< that Next() returned
+    size_t m_came = 0; //!< since the last announcement
+};
+
+} // namespace ibd
