@@ -30,7 +30,7 @@ clang() {
         cmake --build build-clang -j "$(nproc)"
 }
 
-tidy() { cmake --preset dev && JOBS=$(nproc) test/lint/clang_tidy.sh --all; }
+tidy() { test/lint/clang_tidy.py --all --jobs "$(nproc)"; }
 
 asan() { test/sanitize.sh asan everything; }
 

@@ -64,7 +64,7 @@ if [ -n "$since" ]; then
         python3 test/functional/run.py --bindir build/bin "${functional[@]/%/.}" || status=1
     fi
     step "clang-tidy"
-    test/lint/clang_tidy.sh "$since" || status=1
+    test/lint/clang_tidy.py "$since" || status=1
     step "in all"
     python3 test/support/summary.py "$results" || status=1
     exit "$status"
