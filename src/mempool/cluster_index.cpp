@@ -20,6 +20,8 @@ std::span<const PoolTx* const> PoolChunk::Txs() const
     return std::span(cluster->txs).subspan(first, count);
 }
 
+bool PoolChunk::IsLast() const { return first + count == cluster->txs.size(); }
+
 bool BestChunkFirst::operator()(const PoolChunk* a, const PoolChunk* b) const
 {
     const auto order = CompareRates(a->sum, b->sum);
@@ -39,7 +41,7 @@ std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
     uint32_t first = 0;
     for (const LinearChunk& chunk : linear.chunks) {
         const auto count = static_cast<uint32_t>(std::popcount(chunk.txs));
-        cluster->chunks.push_back({cluster.get(), first, count, chunk.sum});
+        cluster->chunks.push_back({cluster.get(), first, count, chunk.sum, {}});
         first += count;
     }
     return cluster;
@@ -48,7 +50,7 @@ std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
 void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
 {
     uint32_t number = 0;
-    for (const PoolChunk& chunk : cluster->chunks) {
+    for (PoolChunk& chunk : cluster->chunks) {
         for (uint32_t i = 0; i < chunk.count; ++i) {
             const PoolTx& tx = *cluster->txs[chunk.first + i];
             tx.cluster = cluster.get();
@@ -56,7 +58,9 @@ void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
             tx.chunk = number;
         }
         ++number;
-        CHECK(m_chunks.insert(&chunk).second);
+        const auto [at, is_new] = m_chunks.insert(&chunk);
+        CHECK(is_new);
+        chunk.at = at;
     }
     m_not_optimal += cluster->optimal ? 0 : 1;
     if (cluster->txs.size() > 1) {
@@ -69,7 +73,7 @@ void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
 
 void ClusterIndex::Remove(const PoolCluster& cluster)
 {
-    for (const PoolChunk& chunk : cluster.chunks) CHECK(m_chunks.erase(&chunk) == 1);
+    for (const PoolChunk& chunk : cluster.chunks) m_chunks.erase(chunk.at);
     m_not_optimal -= cluster.optimal ? 0 : 1;
     if (cluster.txs.size() > 1) {
         --m_shared;

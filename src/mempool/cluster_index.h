@@ -11,14 +11,25 @@
 
 namespace ibd {
 
+struct PoolChunk;
+
+/** The best first; within a cluster in its order; otherwise by txid. */
+struct BestChunkFirst {
+    bool operator()(const PoolChunk* a, const PoolChunk* b) const;
+};
+using ChunkSet = std::set<const PoolChunk*, BestChunkFirst>;
+
 /** Transactions that are mined, or evicted, together. */
 struct PoolChunk {
     const PoolCluster* cluster = nullptr;
     uint32_t first = 0; //!< place in the cluster
     uint32_t count = 0;
     FeeSize sum; //!< with modified fees
+    ChunkSet::iterator at = {}; //!< in the index of all chunks, once it is there
 
     std::span<const PoolTx* const> Txs() const;
+    /** Of its cluster. */
+    bool IsLast() const;
 };
 
 /** All transactions that are connected by spends. At most 64. */
@@ -31,12 +42,6 @@ struct PoolCluster {
     PoolCluster(const PoolCluster&) = delete; // chunks point to it
     PoolCluster& operator=(const PoolCluster&) = delete;
 };
-
-/** The best first; within a cluster in its order; otherwise by txid. */
-struct BestChunkFirst {
-    bool operator()(const PoolChunk* a, const PoolChunk* b) const;
-};
-using ChunkSet = std::set<const PoolChunk*, BestChunkFirst>;
 
 /** Puts transactions into their mining order. `graph`: indexed like `txs`. */
 std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,

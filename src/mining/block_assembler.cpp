@@ -10,6 +10,11 @@ namespace ibd {
 
 namespace {
 
+// A template is full enough when so many chunks in a row did not fit and at most so much weight is
+// free: a full pool has far more chunks than a block has room for.
+constexpr size_t kMostMisfits = 1'000;
+constexpr uint64_t kFreeWeight = 4'000;
+
 /** Up to this height the pushed height takes one byte, and a coinbase script of one byte is too
  *  short. */
 constexpr int kLastShortHeight = 16;
@@ -44,26 +49,31 @@ public:
         return CompareRates(chunk.sum, {m_options.min_fee_rate, kWeight}) >= 0;
     }
 
-    /** Skips a chunk that does not fit, or depends on a skipped one. */
+    /** Whether it is not worth it to look for more. */
+    bool IsFull() const
+    {
+        return m_misfits > kMostMisfits && m_weight + kFreeWeight > m_options.max_weight;
+    }
+
+    /** Skips a chunk that does not fit, and with it, as in Core, the rest of its cluster. */
     void TakeIfItFits(const PoolChunk& chunk)
     {
+        if (m_skipped.contains(chunk.cluster)) return;
         uint64_t weight = 0;
         int64_t sigops = 0;
-        std::set<Txid> ids;
         for (const PoolTx* tx : chunk.Txs()) {
-            for (const PoolTx* parent : tx->parents) {
-                if (!m_taken.contains(parent->Id()) && !ids.contains(parent->Id())) return;
-            }
-            ids.insert(tx->Id());
             weight += WeightOf(*tx->tx);
             sigops += tx->sigop_cost;
         }
         // As in Core, a block stays strictly below the limits.
-        if (m_weight + weight >= m_options.max_weight) return;
-        if (m_sigops + sigops >= kMaxBlockSigOpsCost) return;
+        if (m_weight + weight >= m_options.max_weight || m_sigops + sigops >= kMaxBlockSigOpsCost) {
+            ++m_misfits;
+            if (!chunk.IsLast()) m_skipped.insert(chunk.cluster);
+            return;
+        }
+        m_misfits = 0;
         m_weight += weight;
         m_sigops += sigops;
-        m_taken.merge(ids);
         for (const PoolTx* tx : chunk.Txs()) {
             m_block.txs.push_back(tx->tx);
             m_block.costs.push_back({tx->fee, tx->sigop_cost});
@@ -76,7 +86,8 @@ private:
     BlockTemplate& m_block;
     uint64_t m_weight;
     int64_t m_sigops = kReservedSigOpsCost;
-    std::set<Txid> m_taken;
+    size_t m_misfits = 0; //!< since a chunk did fit
+    std::unordered_set<const PoolCluster*> m_skipped;
 };
 
 } // namespace
@@ -103,7 +114,7 @@ void BlockAssembler::TakeFromPool(BlockTemplate& block)
     Filler filler(m_options, block);
     const Lock lock(m_pool.mutex);
     for (const PoolChunk* chunk : m_pool.Chunks()) {
-        if (!filler.Pays(*chunk)) return; // nor do later chunks
+        if (filler.IsFull() || !filler.Pays(*chunk)) return; // nor do later chunks
         filler.TakeIfItFits(*chunk);
     }
 }

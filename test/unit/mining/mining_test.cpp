@@ -4,6 +4,7 @@
 #include "consensus/subsidy.h"
 #include "mempool/upkeep.h"
 #include "mining/block_assembler.h"
+#include "util/endian.h"
 #include "util/hex.h"
 #include "validation/block_kit.h"
 #include "validation/fixture.h"
@@ -236,6 +237,59 @@ TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room
     BlockAssembler narrow(roomy.engine.GetEnv(), roomy.engine.GetLog(), roomy.pool, options);
     CHECK(Must(narrow.Assemble(*roomy.engine.chain, kAnyone)).txs ==
           std::vector<TransactionRef>{high, poor});
+}
+
+namespace {
+
+/** A coin that no chain has: only the template's content matters here. */
+OutPoint Coin(uint32_t number)
+{
+    Hash32 id{};
+    WriteLE32(id.data(), number + 1);
+    return {Txid(id), 0};
+}
+
+/** A transaction of `outputs` outputs with this rate, in satoshi for 1,000 virtual bytes. */
+TransactionRef AddSpend(TxPool& pool, const OutPoint& coin, size_t outputs, Amount rate)
+{
+    const Lock lock(pool.mutex);
+    const TransactionRef tx = SpendTx({coin}, std::vector<Amount>(outputs, 1000)).Freeze();
+    const int64_t vsize = tx->View().Weight() / 4;
+    AddTx(pool, {.tx = tx, .fee = rate * vsize / 1000, .vsize = vsize, .weight = 4 * vsize});
+    return tx;
+}
+
+} // namespace
+
+TEST_CASE("what is left of a cluster is skipped with a chunk that does not fit", "[mining]")
+{
+    Miner miner;
+    const TransactionRef parent = AddSpend(miner.pool, Coin(0), 3, 50'000);
+    AddSpend(miner.pool, {parent->Id(), 0}, 200, 40'000); // too large
+    AddSpend(miner.pool, {parent->Id(), 1}, 1, 30'000);
+    const TransactionRef other = AddSpend(miner.pool, Coin(1), 1, 20'000);
+    AssemblerOptions options;
+    options.max_weight = 8000 + 3000;
+    BlockAssembler narrow(miner.engine.GetEnv(), miner.engine.GetLog(), miner.pool, options);
+    CHECK(Must(narrow.Assemble(*miner.engine.chain, kAnyone)).txs ==
+          std::vector<TransactionRef>{parent, other});
+}
+
+TEST_CASE("a template that is nearly full gives up after a thousand misfits", "[mining]")
+{
+    for (const auto& [misfits, most_weight, is_taken] :
+         {std::tuple(1'000U, 8'000U + 4'000U - 1, true),
+          std::tuple(1'001U, 8'000U + 4'000U - 1, false),
+          std::tuple(1'001U, 8'000U + 4'000U, true)}) {
+        Miner miner;
+        for (uint32_t i = 0; i < misfits; ++i) AddSpend(miner.pool, Coin(i), 200, 50'000);
+        const TransactionRef small = AddSpend(miner.pool, Coin(misfits), 1, 1'000);
+        AssemblerOptions options;
+        options.max_weight = most_weight;
+        BlockAssembler narrow(miner.engine.GetEnv(), miner.engine.GetLog(), miner.pool, options);
+        CHECK(Must(narrow.Assemble(*miner.engine.chain, kAnyone)).txs ==
+              (is_taken ? std::vector{small} : std::vector<TransactionRef>{}));
+    }
 }
 
 } // namespace ibd::test
