@@ -32,7 +32,7 @@ Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const
     IBD_ASSIGN_OR_RETURN(out.fault,
                          m_rules.CheckPackage(package, at, arrival, TxAcceptance::Origin::kTogether,
                                               m_pool, *out.change, out.checked));
-    for (const auto& [tx, reason] : out.change->Removed()) out.replaced.push_back(tx->tx);
+    for (const PoolTx* tx : out.change->RemovedById()) out.replaced.push_back(tx->tx);
     out.updates = m_pool.Updates();
     out.tip = at.tip.hash;
     return {};

@@ -42,7 +42,7 @@ const PoolTx& PoolChange::Add(PoolTx tx)
         }
     }
     // A transaction that comes back from a block may have children here.
-    added.children = m_pool.SpendersOf(added.Id());
+    added.children = m_pool.SpendersOf(added.Id(), (*added.tx)->outputs.size());
     std::erase_if(added.children, [&](const PoolTx* child) { return Removes(*child); });
     for (const PoolTx* child : added.children) {
         m_new_parents[child].insert(&added);
@@ -57,15 +57,15 @@ const PoolTx& PoolChange::Add(PoolTx tx)
 void PoolChange::Touch(const PoolTx& tx)
 {
     m_settled = false;
-    const auto [it, is_new] = m_touched.try_emplace(tx.cluster);
-    if (!is_new) return;
-    for (const PoolChunk& chunk : tx.cluster->chunks) it->second.push_back(chunk.sum);
+    if (m_touched.insert(tx.cluster).second) m_before.push_back(tx.cluster);
 }
 
-void PoolChange::Remove(const PoolTx& tx, RemovalReason reason)
+bool PoolChange::Remove(const PoolTx& tx, RemovalReason reason)
 {
-    if (!m_removed.emplace(&tx, reason).second) return;
+    if (!m_removed.insert(&tx).second) return false;
+    m_removals.emplace_back(&tx, reason);
     Touch(tx);
+    return true;
 }
 
 /** Does not look behind what is removed already: a block confirms parents before children. */
@@ -75,8 +75,7 @@ void PoolChange::RemoveWithDescendants(const PoolTx& tx, RemovalReason reason)
     while (!todo.empty()) {
         const PoolTx& next = *todo.back();
         todo.pop_back();
-        if (Removes(next)) continue;
-        Remove(next, reason);
+        if (!Remove(next, reason)) continue;
         todo.insert(todo.end(), next.children.begin(), next.children.end());
     }
 }
@@ -126,7 +125,7 @@ std::vector<const PoolTx*> PoolChange::Remaining() const
 {
     std::vector<const PoolTx*> txs;
     for (const auto& tx : m_added) txs.push_back(tx.get());
-    for (const auto& [cluster, chunks] : m_touched) {
+    for (const PoolCluster* cluster : m_before) {
         for (const PoolTx* tx : cluster->txs) {
             if (!Removes(*tx)) txs.push_back(tx);
         }
@@ -207,8 +206,8 @@ std::partial_ordering PoolChange::CompareWithPool()
 {
     MakeClusters();
     std::vector<FeeSize> before, after;
-    for (const auto& [cluster, chunks] : m_touched) {
-        before.insert(before.end(), chunks.begin(), chunks.end());
+    for (const PoolCluster* cluster : m_before) {
+        for (const PoolChunk& chunk : cluster->chunks) before.push_back(chunk.sum);
     }
     for (const auto& cluster : m_clusters) {
         for (const PoolChunk& chunk : cluster->chunks) after.push_back(chunk.sum);
@@ -367,7 +366,7 @@ void PoolChange::DropExcess(RemovalReason reason)
             if (FindAdded(tx->Id()) == tx) {
                 unstaged.insert(tx);
             } else {
-                m_removed.emplace(tx, reason);
+                Remove(*tx, reason);
             }
         }
     }

@@ -8,6 +8,8 @@
 
 #include "mempool/tx_pool.h"
 
+#include <unordered_set>
+
 namespace ibd {
 
 class PoolChange {
@@ -23,14 +25,17 @@ public:
     const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
     /** Takes an added transaction back, which no other added one may spend. */
     void Withdraw(const PoolTx& added) { Unstage({&added}); }
-    /** Removes a single transaction of the pool; does nothing if it is removed already. */
-    void Remove(const PoolTx& tx, RemovalReason reason);
+    /** Removes a single transaction of the pool. False: it was removed already. */
+    bool Remove(const PoolTx& tx, RemovalReason reason);
     void RemoveWithDescendants(const PoolTx& tx, RemovalReason reason);
     /** Judged and applied with all other changes, but set at once. */
     void SetDelta(const PoolTx& tx, Amount delta);
 
-    using Removals = std::map<const PoolTx*, RemovalReason, LessTxid>;
-    const Removals& Removed() const { return m_removed; }
+    using Removals = std::vector<std::pair<const PoolTx*, RemovalReason>>;
+    /** In the order in which they were staged. */
+    const Removals& Removed() const { return m_removals; }
+    /** By txid, as Core lists them. */
+    PoolTxSet RemovedById() const { return {m_removed.begin(), m_removed.end()}; }
     bool Removes(const PoolTx& tx) const { return m_removed.contains(&tx); }
     /** An added transaction; null: none with this id. */
     const PoolTx* FindAdded(const Txid& id) const;
@@ -62,7 +67,7 @@ private:
     /** A part of the change that shares no cluster with others. */
     struct Part {
         std::vector<const PoolCluster*> before;
-        std::vector<std::pair<const PoolTx*, RemovalReason>> removed;
+        Removals removed;
         std::vector<std::unique_ptr<PoolTx>> added; //!< parents first
         std::vector<std::unique_ptr<PoolCluster>> after;
     };
@@ -90,11 +95,14 @@ private:
     TxPool& m_pool;
     std::vector<std::unique_ptr<PoolTx>> m_added;
     std::map<Txid, PoolTx*> m_added_ids;
-    Removals m_removed;
+    Removals m_removals;
+    std::unordered_set<const PoolTx*> m_removed; //!< the same transactions
     // Links of pool transactions to added ones.
     std::map<const PoolTx*, PoolTxSet> m_new_children;
     std::map<const PoolTx*, PoolTxSet> m_new_parents;
-    std::map<const PoolCluster*, std::vector<FeeSize>> m_touched; //!< with its chunks as they were
+    // The clusters that it replaces.
+    std::vector<const PoolCluster*> m_before;
+    std::unordered_set<const PoolCluster*> m_touched;
     bool m_settled = false;
     std::vector<Component> m_components;
     std::vector<std::unique_ptr<PoolCluster>> m_clusters; //!< of m_components; empty: not made yet

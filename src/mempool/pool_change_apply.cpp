@@ -11,7 +11,7 @@ class PoolChange::Splitter {
 public:
     Splitter(PoolChange& change, size_t step) : m_change(change), m_step(step)
     {
-        for (const auto& [cluster, chunks] : change.m_touched) {
+        for (const PoolCluster* cluster : change.m_before) {
             m_groups.emplace(cluster, m_groups.size());
         }
         m_joined.resize(m_groups.size() + change.m_components.size());
@@ -30,9 +30,10 @@ public:
     std::vector<Part> Run()
     {
         std::vector<Part> steps(PlanSteps());
-        for (const auto& [cluster, group] : m_groups)
-            StepOf(steps, group).before.push_back(cluster);
-        for (const auto& [tx, reason] : m_change.m_removed) {
+        for (const PoolCluster* cluster : m_change.m_before) {
+            StepOf(steps, m_groups.at(cluster)).before.push_back(cluster);
+        }
+        for (const auto& [tx, reason] : m_change.m_removals) {
             StepOf(steps, m_groups.at(tx->cluster)).removed.emplace_back(tx, reason);
         }
         for (auto& tx : m_change.m_added) StepOf(steps, tx->index).added.push_back(std::move(tx));
@@ -59,7 +60,7 @@ private:
     {
         std::vector<size_t> sizes(m_joined.size());
         for (size_t group = 0; group < m_joined.size(); ++group) ++sizes[Root(group)];
-        for (const auto& [tx, reason] : m_change.m_removed) {
+        for (const auto& [tx, reason] : m_change.m_removals) {
             ++sizes[Root(m_groups.at(tx->cluster))];
         }
         for (const auto& tx : m_change.m_added) ++sizes[Root(tx->index)];
@@ -104,9 +105,11 @@ void PoolChange::Clear()
 {
     m_added.clear();
     m_added_ids.clear();
+    m_removals.clear();
     m_removed.clear();
     m_new_children.clear();
     m_new_parents.clear();
+    m_before.clear();
     m_touched.clear();
     m_clusters.clear();
     m_settled = false;
@@ -116,8 +119,8 @@ void PoolChange::Apply()
 {
     Finish();
     Part all;
-    for (const auto& [cluster, chunks] : m_touched) all.before.push_back(cluster);
-    all.removed.assign(m_removed.begin(), m_removed.end());
+    all.before = std::move(m_before);
+    all.removed = std::move(m_removals);
     all.added = std::move(m_added);
     all.after = std::move(m_clusters);
     ApplyPart(std::move(all));

@@ -1,14 +1,14 @@
 // See pool_memory.h.
 #include "mempool/pool_memory.h"
 
-#include <bit>
+#include <algorithm>
 
 namespace ibd {
 
 namespace {
 
 constexpr size_t kTx = 632;          //!< the entry with its places in the indexes
-constexpr size_t kSlot = 40;         //!< in an array that doubles and never shrinks
+constexpr size_t kSlot = 40;         //!< in the array of PoolSlots
 constexpr size_t kInput = 112;       //!< in the array of inputs
 constexpr size_t kOutput = 48;       //!< in the array of outputs
 constexpr size_t kWitnessItem = 24;  //!< in the array of a witness
@@ -45,6 +45,16 @@ int64_t PoolMemoryOfClusters(size_t clusters, size_t txs)
     return kCluster * static_cast<int64_t>(clusters) - kLessInCluster * static_cast<int64_t>(txs);
 }
 
-size_t PoolMemoryOfSlots(size_t peak) { return peak == 0 ? 0 : kSlot * std::bit_ceil(peak); }
+void PoolSlots::Grow(size_t txs)
+{
+    if (txs > m_slots) m_slots = std::max<size_t>(1, 2 * m_slots);
+}
+
+void PoolSlots::Shrink(size_t txs)
+{
+    if (txs > 0 && 2 * txs < m_slots) m_slots = txs;
+}
+
+size_t PoolSlots::Bytes() const { return kSlot * m_slots; }
 
 } // namespace ibd

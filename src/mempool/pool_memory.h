@@ -17,7 +17,18 @@ size_t PoolMemoryOf(const TxView& tx);
  *  `txs`: that of their transactions. */
 int64_t PoolMemoryOfClusters(size_t clusters, size_t txs);
 
-/** Slots that are kept for transactions of the pool, of which there were at most `peak`. */
-size_t PoolMemoryOfSlots(size_t peak);
+/** An array with a slot for each transaction of the pool. It doubles when it is full, and shrinks
+ * to its content when less than half of it is used. */
+class PoolSlots {
+public:
+    /** The pool has `txs` transactions, one more than before. */
+    void Grow(size_t txs);
+    /** The pool has `txs` transactions, one less than before. */
+    void Shrink(size_t txs);
+    size_t Bytes() const;
+
+private:
+    size_t m_slots = 0;
+};
 
 } // namespace ibd

@@ -6,6 +6,7 @@
 #include "mempool/feerate.h"
 #include "primitives/transaction.h"
 
+#include <map>
 #include <set>
 
 namespace ibd {
@@ -17,6 +18,9 @@ struct LessTxid {
     bool operator()(const PoolTx* a, const PoolTx* b) const;
 };
 using PoolTxSet = std::set<const PoolTx*, LessTxid>;
+
+/** Transactions by their time of arrival, seconds since 1970; equal times in order of arrival. */
+using PoolTimes = std::multimap<int64_t, const PoolTx*>;
 
 /** A modified fee (prioritisetransaction) stays within these bounds, so that the fees of a cluster
  *  can be added. Above the supply of bitcoin. */
@@ -41,12 +45,15 @@ struct PoolTx {
     int32_t locks_height = 0; //!< highest block with a coin that it spends
     // Set by the pool.
     uint64_t sequence = 0;    //!< order of arrival
+    int64_t memory = 0;       //!< PoolMemoryOf
+    PoolTimes::iterator by_time = {};
     mutable Amount delta = 0; //!< added to the fee by prioritisetransaction
     mutable PoolTxSet parents = {};
     mutable PoolTxSet children = {};
     mutable const PoolCluster* cluster = nullptr;
     mutable uint32_t place = 0; //!< in the mining order of its cluster
     mutable uint32_t chunk = 0; //!< of its cluster
+    mutable size_t listed_at = 0; //!< for a listener that lists all: PoolForPeers
     // Scratch of PoolChange.
     mutable uint64_t visit = 0;
     mutable uint32_t index = 0;

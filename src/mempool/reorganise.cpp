@@ -27,7 +27,7 @@ public:
 
     Result<> Run()
     {
-        for (const Txid& id : m_disconnected.lost) RemoveSpenders(id);
+        for (const auto& [id, outputs] : m_disconnected.lost) RemoveSpenders(id, outputs);
         for (const TransactionRef& tx : m_disconnected.txs) IBD_RETURN_IF_ERROR(Return(tx));
         IBD_RETURN_IF_ERROR(RemoveInvalid());
         m_change.DropExcess(RemovalReason::kSizeLimit);
@@ -36,9 +36,9 @@ public:
     }
 
 private:
-    void RemoveSpenders(const Txid& id) IBD_NO_THREAD_CHECK
+    void RemoveSpenders(const Txid& id, size_t outputs) IBD_NO_THREAD_CHECK
     {
-        for (const PoolTx* spender : m_pool.SpendersOf(id)) {
+        for (const PoolTx* spender : m_pool.SpendersOf(id, outputs)) {
             m_change.RemoveWithDescendants(*spender, RemovalReason::kReorg);
         }
     }
@@ -47,7 +47,7 @@ private:
     {
         if (m_pool.Find(tx->Id())) return {};
         IBD_ASSIGN_OR_RETURN(const bool returned, Stage(tx));
-        if (!returned) RemoveSpenders(tx->Id());
+        if (!returned) RemoveSpenders(tx->Id(), (*tx)->outputs.size());
         return {};
     }
 
@@ -82,14 +82,14 @@ private:
 
     Result<> RemoveInvalid() IBD_NO_THREAD_CHECK
     {
-        auto next = m_pool.All().begin();
+        auto next = m_pool.ByTime().begin();
         const auto look = [&](const CoinsAtTip& at) IBD_NO_THREAD_CHECK -> Result<> {
-            for (size_t i = 0; i < kLooksAtOnce && next != m_pool.All().end(); ++i, ++next) {
+            for (size_t i = 0; i < kLooksAtOnce && next != m_pool.ByTime().end(); ++i, ++next) {
                 IBD_RETURN_IF_ERROR(RemoveIfInvalid(*next->second, at));
             }
             return {};
         };
-        while (next != m_pool.All().end()) IBD_RETURN_IF_ERROR(m_coins.With(look));
+        while (next != m_pool.ByTime().end()) IBD_RETURN_IF_ERROR(m_coins.With(look));
         return {};
     }
 

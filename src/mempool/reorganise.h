@@ -10,7 +10,8 @@ namespace ibd {
 
 struct DisconnectedTxs {
     std::vector<TransactionRef> txs; //!< that may come back, parents first
-    std::vector<Txid> lost;          //!< that do not: coinbases, and those beyond a bound
+    /** That do not, with the numbers of their outputs: coinbases, and those beyond a bound. */
+    std::vector<std::pair<Txid, size_t>> lost;
     int32_t fork_height = 0;         //!< last block that stayed
 };
 

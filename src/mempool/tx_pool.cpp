@@ -25,6 +25,12 @@ PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
 
 } // namespace
 
+TxPool::TxPool(PoolLimits limits, SipKey key)
+    : m_limits(limits), m_txs(0, HashHasher(key)), m_by_wtxid(0, HashHasher(key)),
+      m_spenders(0, OutPointHasher(key)), m_rolling_fee(limits.incremental_fee)
+{
+}
+
 const char* NameOf(RemovalReason reason)
 {
     switch (reason) {
@@ -56,12 +62,11 @@ const PoolTx* TxPool::Spender(const OutPoint& outpoint) const
     return it == m_spenders.end() ? nullptr : it->second;
 }
 
-PoolTxSet TxPool::SpendersOf(const Txid& id) const
+PoolTxSet TxPool::SpendersOf(const Txid& id, size_t outputs) const
 {
     PoolTxSet spenders;
-    for (auto it = m_spenders.lower_bound({id, 0}); it != m_spenders.end(); ++it) {
-        if (it->first.txid != id) break;
-        spenders.insert(it->second);
+    for (uint32_t i = 0; i < outputs; ++i) {
+        if (const PoolTx* const spender = Spender({id, i})) spenders.insert(spender);
     }
     return spenders;
 }
@@ -95,13 +100,15 @@ void TxPool::Insert(std::unique_ptr<PoolTx> tx)
         CHECK(m_spenders.emplace(input.Prevout(), &added).second);
     }
     CHECK(m_by_wtxid.emplace(added.tx->WitnessId(), &added).second);
-    CHECK(m_by_time.insert(&added).second);
+    if (added.own) m_unbroadcast.insert(&added);
+    added.by_time = m_by_time.emplace(added.time, &added);
     m_vsize += added.vsize;
     m_fees += added.fee;
-    m_tx_memory += static_cast<int64_t>(PoolMemoryOf(added.tx->View()));
+    added.memory = static_cast<int64_t>(PoolMemoryOf(added.tx->View()));
+    m_tx_memory += added.memory;
     ++m_updates;
     CHECK(m_txs.emplace(added.Id(), std::move(tx)).second);
-    m_peak = std::max(m_peak, m_txs.size());
+    m_slots.Grow(m_txs.size());
     for (PoolEvents* listener : m_listeners) listener->TxAdded(added, added.sequence);
 }
 
@@ -113,13 +120,14 @@ void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
     for (const PoolTx* child : tx.children) child->parents.erase(&tx);
     for (const InputView& input : (*tx.tx)->inputs) m_spenders.erase(input.Prevout());
     m_by_wtxid.erase(tx.tx->WitnessId());
-    m_by_time.erase(&tx);
+    if (tx.own) m_unbroadcast.erase(&tx);
+    m_by_time.erase(tx.by_time);
     m_vsize -= tx.vsize;
     m_fees -= tx.fee;
-    m_tx_memory -= static_cast<int64_t>(PoolMemoryOf(tx.tx->View()));
+    m_tx_memory -= tx.memory;
     ++m_updates;
-    const Txid id = tx.Id();
-    m_txs.erase(id);
+    m_txs.erase(m_txs.find(tx.Id()));
+    m_slots.Shrink(m_txs.size());
 }
 
 void TxPool::BlockConnected(int32_t height, int64_t now)
@@ -146,7 +154,14 @@ Amount TxPool::DeltaOf(const Txid& id) const
 
 void TxPool::SetBroadcast(const Txid& id, bool done)
 {
-    if (const auto it = m_txs.find(id); it != m_txs.end()) it->second->own = !done;
+    const auto it = m_txs.find(id);
+    if (it == m_txs.end()) return;
+    it->second->own = !done;
+    if (done) {
+        m_unbroadcast.erase(it->second.get());
+    } else {
+        m_unbroadcast.insert(it->second.get());
+    }
 }
 
 std::vector<const PoolTx*> TxPool::InOrder() const

@@ -13,6 +13,7 @@
 #include "mempool/pool_memory.h"
 #include "mempool/rolling_fee.h"
 #include "primitives/block.h"
+#include "primitives/outpoint_hasher.h"
 #include "util/mutex.h"
 
 #include <map>
@@ -29,7 +30,8 @@ struct PoolLimits {
 
 class TxPool {
 public:
-    explicit TxPool(PoolLimits limits) : m_limits(limits), m_rolling_fee(limits.incremental_fee) {}
+    /** `key`: random, for the tables, whose keys come from peers. */
+    explicit TxPool(PoolLimits limits, SipKey key = {});
 
     mutable Mutex mutex;
     PoolGate gate;
@@ -42,8 +44,9 @@ public:
     const PoolTx* Find(const Txid& id) const IBD_REQUIRES(mutex);
     const PoolTx* FindWitness(const Wtxid& id) const IBD_REQUIRES(mutex);
     const PoolTx* Spender(const OutPoint& outpoint) const IBD_REQUIRES(mutex);
-    /** The transactions that spend outputs of this one, which may be outside the pool. */
-    PoolTxSet SpendersOf(const Txid& id) const IBD_REQUIRES(mutex);
+    /** The transactions that spend one of the first `outputs` outputs of this one, which may be
+     *  outside the pool. */
+    PoolTxSet SpendersOf(const Txid& id, size_t outputs) const IBD_REQUIRES(mutex);
 
     /** The pool transactions whose outputs `tx` spends. */
     PoolTxSet ParentsOf(const TxView& tx) const IBD_REQUIRES(mutex);
@@ -58,7 +61,8 @@ public:
     /** 0 forgets it. The transaction itself gets it by PoolChange::SetDelta(). */
     void RecordDelta(const Txid& id, Amount delta) IBD_REQUIRES(mutex);
     const std::map<Txid, Amount>& Deltas() const IBD_REQUIRES(mutex) { return m_deltas; }
-    /** No user need announce it any more (`own`). */
+    /** The transactions of users that are not broadcast yet (`own`). */
+    const PoolTxSet& Unbroadcast() const IBD_REQUIRES(mutex) { return m_unbroadcast; }
     void SetBroadcast(const Txid& id, bool done) IBD_REQUIRES(mutex);
 
     /** The least rate that can come in now, satoshi for 1,000 virtual bytes; 0: -minrelaytxfee. */
@@ -72,16 +76,8 @@ public:
     /** A chunk of this rate was evicted. */
     void Evicted(Amount rate) IBD_REQUIRES(mutex) { m_rolling_fee.Evicted(rate); }
 
-    struct Earlier {
-        bool operator()(const PoolTx* a, const PoolTx* b) const
-        {
-            return a->time != b->time ? a->time < b->time : a->Id() < b->Id();
-        }
-    };
-    /** By time of arrival. */
-    const std::set<const PoolTx*, Earlier>& ByTime() const IBD_REQUIRES(mutex) { return m_by_time; }
-    /** By txid. */
-    const std::map<Txid, std::unique_ptr<PoolTx>>& All() const IBD_REQUIRES(mutex) { return m_txs; }
+    /** All, by time of arrival. */
+    const PoolTimes& ByTime() const IBD_REQUIRES(mutex) { return m_by_time; }
     /** All chunks, the best first: the order of mining. */
     const ChunkSet& Chunks() const IBD_REQUIRES(mutex) { return m_clusters.Chunks(); }
     const ClusterIndex& Clusters() const IBD_REQUIRES(mutex) { return m_clusters; }
@@ -93,7 +89,7 @@ public:
     /** Bytes as Core counts them (pool_memory.h). */
     size_t MemoryUsage() const IBD_REQUIRES(mutex)
     {
-        return static_cast<size_t>(m_tx_memory + m_clusters.Memory()) + PoolMemoryOfSlots(m_peak);
+        return static_cast<size_t>(m_tx_memory + m_clusters.Memory()) + m_slots.Bytes();
     }
     /** Number of additions, and of removals for other reasons than a block, from 1. */
     uint64_t Sequence() const IBD_REQUIRES(mutex) { return m_sequence; }
@@ -112,17 +108,18 @@ public:
 private:
     const PoolLimits m_limits;
     std::vector<PoolEvents*> m_listeners;
-    std::map<Txid, std::unique_ptr<PoolTx>> m_txs IBD_GUARDED_BY(mutex);
-    std::map<Wtxid, const PoolTx*> m_by_wtxid IBD_GUARDED_BY(mutex);
-    std::map<OutPoint, const PoolTx*> m_spenders IBD_GUARDED_BY(mutex);
-    std::set<const PoolTx*, Earlier> m_by_time IBD_GUARDED_BY(mutex);
+    std::unordered_map<Txid, std::unique_ptr<PoolTx>, HashHasher> m_txs IBD_GUARDED_BY(mutex);
+    std::unordered_map<Wtxid, const PoolTx*, HashHasher> m_by_wtxid IBD_GUARDED_BY(mutex);
+    std::unordered_map<OutPoint, const PoolTx*, OutPointHasher> m_spenders IBD_GUARDED_BY(mutex);
+    PoolTimes m_by_time IBD_GUARDED_BY(mutex);
+    PoolTxSet m_unbroadcast IBD_GUARDED_BY(mutex);
     std::map<Txid, Amount> m_deltas IBD_GUARDED_BY(mutex);
     ClusterIndex m_clusters IBD_GUARDED_BY(mutex);
     RollingFee m_rolling_fee IBD_GUARDED_BY(mutex);
     int64_t m_vsize IBD_GUARDED_BY(mutex) = 0;
     Amount m_fees IBD_GUARDED_BY(mutex) = 0;
     int64_t m_tx_memory IBD_GUARDED_BY(mutex) = 0; //!< of transactions alone
-    size_t m_peak IBD_GUARDED_BY(mutex) = 0;         //!< most transactions so far
+    PoolSlots m_slots IBD_GUARDED_BY(mutex);
     uint64_t m_sequence IBD_GUARDED_BY(mutex) = 1;
     uint64_t m_updates IBD_GUARDED_BY(mutex) = 0;
     uint64_t m_visits IBD_GUARDED_BY(mutex) = 0; //!< walks by PoolChanges

@@ -23,7 +23,7 @@ Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
     out.change = std::make_unique<PoolChange>(m_pool);
     IBD_ASSIGN_OR_RETURN(out.violation, m_rules.Check(tx, at, arrival, TxAcceptance::Origin::kAlone,
                                                       m_pool, *out.change, out.checked));
-    for (const auto& [other, reason] : out.change->Removed()) out.replaced.push_back(other->tx);
+    for (const PoolTx* other : out.change->RemovedById()) out.replaced.push_back(other->tx);
     out.updates = m_pool.Updates();
     out.tip = at.tip.hash;
     return {};

@@ -35,16 +35,18 @@ size_t RemoveWithDescendants(TxPool& pool, const Txid& id, RemovalReason reason)
 void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
 {
     PoolChange change(pool);
+    std::vector<const TxView*> unknown; // they alone can conflict with the pool
     for (const TxView& tx : block.Txs()) {
         if (const PoolTx* const confirmed = pool.Find(tx.txid)) {
             change.Remove(*confirmed, RemovalReason::kBlock);
+        } else {
+            unknown.push_back(&tx);
         }
     }
-    for (const TxView& tx : block.Txs()) {
-        if (pool.Size() == 0) break;
-        for (const InputView& input : tx.inputs) {
+    for (const TxView* tx : unknown) {
+        for (const InputView& input : tx->inputs) {
             const PoolTx* const other = pool.Spender(input.Prevout());
-            if (!other || other->Id() == tx.txid) continue;
+            if (!other) continue;
             pool.RecordDelta(Txid(other->Id()), 0);
             change.RemoveWithDescendants(*other, RemovalReason::kConflict);
         }
@@ -59,8 +61,8 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
 size_t Expire(TxPool& pool, int64_t time)
 {
     PoolChange change(pool);
-    for (const PoolTx* tx : pool.ByTime()) {
-        if (tx->time >= time) break;
+    for (const auto& [arrival, tx] : pool.ByTime()) {
+        if (arrival >= time) break;
         change.RemoveWithDescendants(*tx, RemovalReason::kExpiry);
     }
     return Apply(change);

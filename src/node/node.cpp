@@ -6,6 +6,7 @@
 #include "mempool/fee_file.h"
 #include "net/network_config.h"
 #include "net/peer/peer_set.h"
+#include "node/stack_options.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/all_calls.h"
@@ -98,7 +99,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .fatal = [this](const Error& error) { StopFor(error); },
                       .undo_state = [this] { return m_booster.Undo().Describe(); },
                       .overall = &m_overall},
-      m_pool(m_options.pool), m_acceptance(params.consensus, m_options.policy, &m_caches),
+      m_pool(m_options.pool, RandomKey(m_env)),
+      m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, m_tip_coins, env,
                   [this](const Error& error) { StopFor(error); }),
       m_assembler(env, log, m_pool, m_options.assembler), m_mining{m_chain_context, m_assembler,

@@ -20,7 +20,7 @@ void PoolFeed::BlockDisconnected(const HeaderNode& node, const BlockView& block)
     m_disconnected = true;
     if (m_chain == nullptr) return;
     const auto txs = block.Txs();
-    for (const TxView& tx : txs) m_open.insert(tx.txid);
+    for (const TxView& tx : txs) m_open.emplace(tx.txid, tx.outputs.size());
     for (size_t i = txs.size(); i-- > 1;) {
         auto tx = Transaction::Parse(txs[i].raw);
         CHECK(tx.Ok()); // it was in a valid block

@@ -43,7 +43,8 @@ private:
     int32_t m_fork_height = 0;             //!< of the last block that was not disconnected
     std::deque<TransactionRef> m_returned; //!< in the order of their blocks
     size_t m_bytes = 0;                    //!< of m_returned
-    std::set<Txid> m_open;                 //!< of disconnected blocks, in no block since
+    std::map<Txid, size_t> m_open;         //!< of disconnected blocks, in no block since; with
+                                           //!< the numbers of their outputs
 };
 
 } // namespace ibd

@@ -106,9 +106,7 @@ std::vector<PeerPool::Entry> PoolForPeers::Unbroadcast() const
 {
     const Lock lock(m_pool.mutex);
     std::vector<Entry> out;
-    for (const auto& [id, tx] : m_pool.All()) {
-        if (tx->own) out.push_back(EntryOf(*tx));
-    }
+    for (const PoolTx* tx : m_pool.Unbroadcast()) out.push_back(EntryOf(*tx));
     return out;
 }
 
@@ -119,14 +117,14 @@ void PoolForPeers::SetBroadcast(const Txid& id)
 }
 
 // The pool's thread waits for the lock, so it is taken for a few at a time.
-void PoolForPeers::ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const
+void PoolForPeers::ForEachTransaction(const Visit& more) const
 {
     for (size_t next = 0;;) {
         const Lock lock(m_mutex);
         const size_t end = std::min(next + kAtOnce, m_list.size());
         if (next >= end) return;
         for (; next < end; ++next) {
-            if (!more(m_list[next].ref)) return;
+            if (!more(m_list[next].wtxid, m_list[next].ref)) return;
         }
     }
 }
@@ -134,20 +132,18 @@ void PoolForPeers::ForEachTransaction(const std::function<bool(const Transaction
 void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
 {
     const Lock lock(m_mutex);
-    m_places[&tx] = m_list.size();
-    m_list.push_back({&tx, tx.tx});
+    tx.listed_at = m_list.size();
+    m_list.push_back({&tx, tx.tx, tx.tx->WitnessId()});
 }
 
 void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);
-    const auto place = m_places.find(&tx);
-    CHECK(place != m_places.end());
-    const size_t free = place->second;
-    m_places.erase(place);
+    const size_t free = tx.listed_at;
+    CHECK(free < m_list.size() && m_list[free].tx == &tx);
     if (free + 1 != m_list.size()) {
         m_list[free] = std::move(m_list.back());
-        m_places[m_list[free].tx] = free;
+        m_list[free].tx->listed_at = free;
     }
     m_list.pop_back();
 }

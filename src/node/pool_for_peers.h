@@ -8,8 +8,6 @@
 #include "mempool/tx_acceptance.h"
 #include "node/tx_intake.h"
 
-#include <unordered_map>
-
 namespace ibd {
 
 class PoolForPeers final : public PeerPool, public PoolEvents {
@@ -32,7 +30,7 @@ public:
     void Offer(TxOffer offer) override { m_intake.Put(std::move(offer)); }
     std::vector<TxAnswer> TakeAnswers() override { return m_intake.TakeAnswers(); }
     /** One that the pool changes meanwhile may be left out. */
-    void ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const override;
+    void ForEachTransaction(const Visit& more) const override;
 
     void TxAdded(const PoolTx& tx, uint64_t sequence) override;
     void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override;
@@ -46,12 +44,12 @@ private:
     Env& m_env;
 
     struct Listed {
-        const PoolTx* tx = nullptr; //!< identifies it
+        const PoolTx* tx = nullptr; //!< knows its place (PoolTx::listed_at)
         TransactionRef ref;
+        Wtxid wtxid; //!< here, too, as all are read one after the other
     };
     mutable Mutex m_mutex; //!< a leaf, after the pool's
     std::vector<Listed> m_list IBD_GUARDED_BY(m_mutex);
-    std::unordered_map<const PoolTx*, size_t> m_places IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

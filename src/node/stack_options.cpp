@@ -1,6 +1,8 @@
 // See stack_options.h.
 #include "node/stack_options.h"
 
+#include "util/endian.h"
+
 namespace ibd {
 
 namespace {
@@ -19,11 +21,18 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     out.max_tip_age = options.max_tip_age;
     out.prune_target = options.prune_target;
     out.peers_bring_blocks = options.network.MayHavePeers();
-    env.RandomBytes({reinterpret_cast<uint8_t*>(&out.hash_key), sizeof out.hash_key});
+    out.hash_key = RandomKey(env);
     return out;
 }
 
 } // namespace
+
+SipKey RandomKey(Env& env)
+{
+    std::array<uint8_t, 16> bytes;
+    env.RandomBytes(bytes);
+    return {ReadLE64(bytes.data()), ReadLE64(bytes.data() + 8)};
+}
 
 ChainStackOptions StackOptions(Env& env, const NodeOptions& options)
 {

@@ -1,6 +1,5 @@
-// OutPointHasher: keyed hash functor for tables whose keys an attacker can choose (the coins
-// cache). The key must be secret and random, or a peer could fill one bucket. A value; safe on any
-// thread.
+// Keyed hash functors for tables whose keys an attacker can choose: the coins cache, the pool. The
+// key must be secret and random, or a peer could fill one bucket. Values; safe on any thread.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -16,6 +15,17 @@ public:
     {
         return SipHash36(m_key, outpoint.txid.Array(), outpoint.vout);
     }
+
+private:
+    SipKey m_key;
+};
+
+/** Of a txid, or another 32-byte hash. */
+class HashHasher {
+public:
+    explicit HashHasher(SipKey key) : m_key(key) {}
+
+    size_t operator()(const Uint256& hash) const noexcept { return SipHash32(m_key, hash.Array()); }
 
 private:
     SipKey m_key;

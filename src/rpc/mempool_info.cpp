@@ -17,8 +17,6 @@ UniValue MempoolInfo(const PoolContext& context)
     const int64_t now = context.chain.env.UnixTime();
     const Lock lock(pool.mutex);
     const Amount least = std::max(pool.MinFeeRate(now), policy.min_relay_fee);
-    const auto own = std::count_if(pool.All().begin(), pool.All().end(),
-                                   [](const auto& tx) { return tx.second->own; });
     UniValue out(UniValue::VOBJ);
     out.pushKV("loaded", Bool(context.loaded));
     out.pushKV("size", Num(pool.Size()));
@@ -29,7 +27,7 @@ UniValue MempoolInfo(const PoolContext& context)
     out.pushKV("mempoolminfee", AmountJson(least));
     out.pushKV("minrelaytxfee", AmountJson(policy.min_relay_fee));
     out.pushKV("incrementalrelayfee", AmountJson(policy.incremental_fee));
-    out.pushKV("unbroadcastcount", Num(static_cast<int64_t>(own)));
+    out.pushKV("unbroadcastcount", Num(pool.Unbroadcast().size()));
     out.pushKV("fullrbf", Bool(true));
     out.pushKV("permitbaremultisig", Bool(policy.permit_bare_multisig));
     out.pushKV("maxdatacarriersize", Num(policy.max_datacarrier));
@@ -128,7 +126,7 @@ UniValue RawMempool(const PoolContext& context, const RpcCall& call)
     const Lock lock(pool.mutex);
     if (verbose) {
         PoolTxSet all;
-        for (const auto& [id, tx] : pool.All()) all.insert(tx.get());
+        for (const auto& [time, tx] : pool.ByTime()) all.insert(tx);
         return EntriesJson(all);
     }
     UniValue ids(UniValue::VARR);

@@ -13,10 +13,10 @@ namespace {
 class Pool final : public TransactionSource {
 public:
     explicit Pool(std::vector<TransactionRef> txs) : m_txs(std::move(txs)) {}
-    void ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const override
+    void ForEachTransaction(const Visit& more) const override
     {
         for (const TransactionRef& tx : m_txs) {
-            if (!more(tx)) return;
+            if (!more(tx->WitnessId(), tx)) return;
         }
     }
 

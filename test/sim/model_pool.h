@@ -169,10 +169,10 @@ public:
         m_waiting.clear();
         return out;
     }
-    void ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const override
+    void ForEachTransaction(const Visit& more) const override
     {
         for (const auto& [id, entry] : m_txs) {
-            if (!more(entry.tx)) return;
+            if (!more(entry.tx->WitnessId(), entry.tx)) return;
         }
     }
 

@@ -9,6 +9,21 @@ namespace {
 
 constexpr uint64_t kShortIdMask = (uint64_t{1} << 48) - 1;
 
+/** Whether a short id may be wanted, by its low bits. Most transactions of a pool are not, and need
+ *  no search. */
+class WantedFilter {
+public:
+    void Add(uint64_t id) { m_words[Word(id)] |= Bit(id); }
+    bool MayContain(uint64_t id) const { return (m_words[Word(id)] & Bit(id)) != 0; }
+
+private:
+    static constexpr size_t kBits = 1 << 16;
+    static size_t Word(uint64_t id) { return id % kBits / 64; }
+    static uint64_t Bit(uint64_t id) { return uint64_t{1} << id % 64; }
+
+    std::array<uint64_t, kBits / 64> m_words{};
+};
+
 } // namespace
 
 SipKey ShortIdKey(const BlockHeader& header, uint64_t nonce)
@@ -73,11 +88,16 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
         return Status::kFailed;
     }
     const SipKey key = ShortIdKey(message.header, message.nonce);
-    const auto offer = [&](const TransactionRef& tx) { return Offer(tx, key, wanted); };
-    if (pool) pool->ForEachTransaction(offer);
+    WantedFilter filter;
+    for (const Wanted& entry : wanted) filter.Add(entry.id);
+    const auto offer = [&](const Wtxid& wtxid, const TransactionRef& tx) {
+        const uint64_t id = ShortId(key, wtxid);
+        return !filter.MayContain(id) || Offer(id, wtxid, tx, wanted);
+    };
+    if (pool && !wanted.empty()) pool->ForEachTransaction(offer);
     const size_t from_pool = m_found;
     for (const TransactionRef& tx : extra) {
-        if (!offer(tx)) break;
+        if (m_found == wanted.size() || !offer(tx->WitnessId(), tx)) break;
     }
     m_from_extra = m_found - std::min(m_found, from_pool);
     return Status::kOk;
@@ -114,9 +134,9 @@ PartialBlock::ListWanted(const CompactBlockMessage& message) const
 
 /** Takes a transaction that has a wanted short id; if two have it, neither: a request is cheaper
  *  than a wrong guess. False: no more are wanted. */
-bool PartialBlock::Offer(const TransactionRef& tx, SipKey key, std::vector<Wanted>& wanted)
+bool PartialBlock::Offer(uint64_t id, const Wtxid& wtxid, const TransactionRef& tx,
+                         std::vector<Wanted>& wanted)
 {
-    const uint64_t id = ShortId(key, tx->WitnessId());
     const auto found =
         std::lower_bound(wanted.begin(), wanted.end(), id,
                          [](const Wanted& entry, uint64_t value) { return entry.id < value; });
@@ -125,7 +145,7 @@ bool PartialBlock::Offer(const TransactionRef& tx, SipKey key, std::vector<Wante
         if (!std::exchange(found->seen, true)) {
             place = tx;
             ++m_found;
-        } else if (place && place->WitnessId() != tx->WitnessId()) {
+        } else if (place && place->WitnessId() != wtxid) {
             place.reset();
             --m_found;
         }

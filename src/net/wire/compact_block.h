@@ -34,9 +34,9 @@ std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uin
 class TransactionSource {
 public:
     virtual ~TransactionSource() = default;
+    using Visit = std::function<bool(const Wtxid&, const TransactionRef&)>;
     /** Visits each until `more` returns false. */
-    virtual void
-    ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const = 0;
+    virtual void ForEachTransaction(const Visit& more) const = 0;
 };
 
 class PartialBlock {
@@ -72,7 +72,8 @@ private:
 
     bool PlacePrefilled(const CompactBlockMessage& message);
     std::vector<Wanted> ListWanted(const CompactBlockMessage& message) const;
-    bool Offer(const TransactionRef& tx, SipKey key, std::vector<Wanted>& wanted);
+    bool Offer(uint64_t id, const Wtxid& wtxid, const TransactionRef& tx,
+               std::vector<Wanted>& wanted);
 
     BlockHeader m_header;
     std::vector<TransactionRef> m_txs; //!< null: missing

@@ -68,7 +68,7 @@ public:
     std::vector<TransactionRef> Listed() const
     {
         std::vector<TransactionRef> out;
-        peers.ForEachTransaction([&](const TransactionRef& tx) {
+        peers.ForEachTransaction([&](const Wtxid&, const TransactionRef& tx) {
             out.push_back(tx);
             return true;
         });
@@ -267,7 +267,8 @@ TEST_CASE("the list for compact blocks follows the pool", "[pool_for_peers]")
     }
     CHECK(listed() == expected);
     size_t visited = 0;
-    scene.peers.ForEachTransaction([&](const TransactionRef&) { return ++visited < 300; });
+    scene.peers.ForEachTransaction(
+        [&](const Wtxid&, const TransactionRef&) { return ++visited < 300; });
     CHECK(visited == 300);
 }
 

@@ -223,11 +223,10 @@ TEST_CASE("what a pool has is not asked for", "[peer_compact]")
 {
     class Pool final : public TransactionSource {
     public:
-        void
-        ForEachTransaction(const std::function<bool(const TransactionRef&)>& more) const override
+        void ForEachTransaction(const Visit& more) const override
         {
             for (const TransactionRef& tx : txs) {
-                if (!more(tx)) return;
+                if (!more(tx->WitnessId(), tx)) return;
             }
         }
         std::vector<TransactionRef> txs;
