@@ -100,7 +100,10 @@ struct FeeEstimator::Data {
     }
 };
 
-FeeEstimator::FeeEstimator() : m_data(std::make_unique<Data>(FeeBucketEnds())) {}
+FeeEstimator::FeeEstimator(SipKey key)
+    : m_data(std::make_unique<Data>(FeeBucketEnds())), m_tracked(0, HashHasher(key))
+{
+}
 
 FeeEstimator::~FeeEstimator() = default;
 

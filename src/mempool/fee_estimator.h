@@ -8,10 +8,11 @@
 
 #include "mempool/fee_stats.h"
 #include "mempool/pool_events.h"
+#include "primitives/outpoint_hasher.h"
 #include "util/mutex.h"
 
-#include <map>
 #include <memory>
+#include <unordered_map>
 
 namespace ibd {
 
@@ -27,7 +28,8 @@ struct SmartFee {
 
 class FeeEstimator final : public PoolEvents {
 public:
-    FeeEstimator();
+    /** `key`: random, for the table of txids. */
+    explicit FeeEstimator(SipKey key = {});
     ~FeeEstimator() override;
 
     void TxAdded(const PoolTx& tx, uint64_t sequence) override IBD_EXCLUDES(m_mutex);
@@ -68,7 +70,7 @@ private:
 
     mutable Mutex m_mutex;
     std::unique_ptr<Data> m_data IBD_GUARDED_BY(m_mutex);
-    std::map<Txid, Tracked> m_tracked IBD_GUARDED_BY(m_mutex);
+    std::unordered_map<Txid, Tracked, HashHasher> m_tracked IBD_GUARDED_BY(m_mutex);
     std::vector<Tracked> m_confirmed IBD_GUARDED_BY(m_mutex); //!< by the block under way
 };
 

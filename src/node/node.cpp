@@ -439,7 +439,7 @@ void Node::SavePool()
 void Node::LoadFeeEstimates()
 {
     if (m_options.network.peers.blocks_only) return;
-    m_fees = std::make_unique<FeeEstimator>();
+    m_fees = std::make_unique<FeeEstimator>(RandomKey(m_env));
     LoadFees(*m_fees, m_dir.Net() / kFeeFile, m_options.accept_old_fees, m_env, m_log);
     m_pool.AddListener(*m_fees);
     m_pool_context.fees = m_fees.get();
