@@ -106,7 +106,8 @@ class Program(framework.Node):
         super().__init__(folder, "regtest", [
             "-listen=1", "-noconnect", "-dnsseed=0", "-whitelist=noban@127.0.0.1",
             "-dbcache=2000", f"-maxmempool={args.maxmempool}", "-persistmempool=0",
-            "-checkblocks=1"])
+            # Core's checks of its own state, which are on by default on regtest alone.
+            "-checkblocks=1", "-checkmempool=0", "-checkblockindex=0"])
         self.bitcoind = bitcoind
         self.p2p_port = framework.free_port()
 
