@@ -56,6 +56,9 @@ public:
      *  which it takes for about `step` transactions at a time. A cluster is changed in one step. */
     void ApplyInSteps(size_t step = kStep) IBD_EXCLUDES(m_pool.mutex);
     static constexpr size_t kStep = 500;
+    /** Between two steps. A thread that takes a mutex again at once would keep out all that wait
+     * for it until its last step. */
+    static void LetOthersIn();
 
 private:
     /** Transactions that will be connected. */

@@ -1,9 +1,18 @@
 // Applying a staged change; see pool_change.h.
 #include "mempool/pool_change.h"
 
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 namespace ibd {
+
+namespace {
+
+/** A small part of the time of a step, and enough for a waiting thread to take the mutex. */
+constexpr std::chrono::microseconds kPause{100};
+
+} // namespace
 
 /** Distributes a change over steps. A transaction of a cluster before and of one after the change
  *  joins them (union-find), and joined clusters go into one step. */
@@ -93,6 +102,8 @@ void PoolChange::ApplyPart(Part part)
     for (auto& cluster : part.after) m_pool.MutableClusters().Insert(std::move(cluster));
 }
 
+void PoolChange::LetOthersIn() { std::this_thread::sleep_for(kPause); }
+
 void PoolChange::Finish()
 {
     MakeClusters();
@@ -132,8 +143,11 @@ void PoolChange::ApplyInSteps(size_t step)
     CHECK(m_pool.gate.IsClosed());
     Finish();
     for (Part& part : Splitter(*this, step).Run()) {
-        const Lock lock(m_pool.mutex);
-        ApplyPart(std::move(part));
+        {
+            const Lock lock(m_pool.mutex);
+            ApplyPart(std::move(part));
+        }
+        LetOthersIn();
     }
     Clear();
 }

@@ -152,8 +152,11 @@ void KeepLimits(TxPool& pool, int64_t now)
         Expire(pool, now - pool.Limits().expiry);
     }
     for (size_t removed = 1; removed > 0;) {
-        const Lock lock(pool.mutex);
-        removed = Trim(pool, PoolChange::kStep);
+        {
+            const Lock lock(pool.mutex);
+            removed = Trim(pool, PoolChange::kStep);
+        }
+        PoolChange::LetOthersIn();
     }
 }
 
