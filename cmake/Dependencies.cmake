@@ -1,5 +1,7 @@
 # Packages that the modules link. Each is installed by depends/install.sh; see doc/dependencies.md.
 find_package(PkgConfig REQUIRED)
+# Shared in packages, too: its static library needs others that Debian has as shared ones alone.
+pkg_check_modules(LIBZMQ REQUIRED IMPORTED_TARGET libzmq)
 if(IBD_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()

@@ -1,8 +1,9 @@
-// Event: a change of the chain, or a warning, as a value. Consumers that need a block's bytes read
-// them from the archive (storage/block_archive.h).
+// Event: a change of the chain or the pool, or a warning, as a value. Consumers that need a block's
+// bytes read them from the archive (storage/block_archive.h).
 #pragma once
 
 #include "chain/chain_reader.h"
+#include "primitives/transaction.h"
 #include "util/warnings.h"
 
 #include <string>
@@ -45,7 +46,24 @@ struct WarningRaised {
     bool operator==(const WarningRaised&) const = default;
 };
 
-using Event = std::variant<BlockConnected, BlockDisconnected, TipChanged, WarningRaised>;
+/** A transaction came into the pool. Only published if a consumer needs it, as what follows. */
+struct TxAdded {
+    TransactionRef tx;
+    uint64_t sequence = 0; //!< of this change; see mempool/tx_pool.h
+
+    bool operator==(const TxAdded&) const = default;
+};
+
+/** A transaction left the pool for another reason than a block. */
+struct TxRemoved {
+    Txid id;
+    uint64_t sequence = 0; //!< of this change
+
+    bool operator==(const TxRemoved&) const = default;
+};
+
+using Event =
+    std::variant<BlockConnected, BlockDisconnected, TipChanged, WarningRaised, TxAdded, TxRemoved>;
 
 /** An event with its number in the order of publication, from 1. */
 struct NumberedEvent {

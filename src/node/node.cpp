@@ -226,23 +226,49 @@ std::optional<BoosterProgress> Node::BoosterStatus() const
     return progress;
 }
 
+/** As in Core, the node runs without notifications if an address cannot be used. */
+void Node::StartZmq()
+{
+    if (m_options.zmq.empty()) return;
+    const auto read_block = [this](const BlockHash& hash) -> Result<Bytes> {
+        const HeaderNode* const node = m_chain->Read().Find(hash);
+        if (!node) return BadData("not in the index");
+        return m_chain->ReadBlock(*node);
+    };
+    auto opened = ZmqPublisher::Open(m_options.zmq, read_block, m_log);
+    if (!opened) return m_log.Error("zmq: {}", opened.Message());
+    m_zmq = std::move(*opened);
+    m_events.AddConsumer(*m_zmq, m_zmq->Wanted(), "zmq");
+    if (m_zmq->WantsPool()) m_pool.AddListener(m_pool_news);
+}
+
+std::vector<ZmqNotification> Node::ZmqActive() const
+{
+    std::vector<ZmqNotification> active;
+    if (!m_zmq) return active;
+    for (const auto& [topic, address, most] : m_options.zmq) {
+        active.push_back({std::string("pub") + NameOf(topic), address, most});
+    }
+    return active;
+}
+
 Result<> Node::StartRpc()
 {
     const Path calls = FolderOfCalls(m_options.booster.directory);
-    AddAllCalls(m_table,
-                {.control = m_control,
-                 .chain = m_chain_context,
-                 .pool = m_pool_context,
-                 .mining = m_mining,
-                 .net = m_net,
-                 .booster = [this] { return BoosterStatus(); },
-                 .overall = m_overall,
-                 .signature_verifier = SignatureVerifierName(m_options.booster.signature_lanes),
-                 .hints_join = JoinOptionsFrom(m_options.booster, calls),
-                 .hints_made =
-                     [this](const Hints& hints, const BlockHash& terminal) {
-                         m_peer_hints.Keep(hints, terminal);
-                     }});
+    AddAllCalls(
+        m_table,
+        {.control = m_control,
+         .chain = m_chain_context,
+         .pool = m_pool_context,
+         .mining = m_mining,
+         .net = m_net,
+         .booster = [this] { return BoosterStatus(); },
+         .overall = m_overall,
+         .signature_verifier = SignatureVerifierName(m_options.booster.signature_lanes),
+         .hints_join = JoinOptionsFrom(m_options.booster, calls),
+         .hints_made = [this](const Hints& hints,
+                              const BlockHash& terminal) { m_peer_hints.Keep(hints, terminal); },
+         .zmq = ZmqActive()});
     m_table.ShowProgress(m_overall);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
@@ -636,6 +662,7 @@ Result<> Node::Start()
     }
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     LoadFeeEstimates();
+    StartZmq();
     IBD_RETURN_IF_ERROR(StartRpc());
     if (m_options.serve_hints) m_library.Load();
     IBD_RETURN_IF_ERROR(m_network->Load());

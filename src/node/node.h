@@ -13,15 +13,18 @@
 #include "node/node_network.h"
 #include "node/pool_feed.h"
 #include "node/pool_for_peers.h"
+#include "node/pool_news.h"
 #include "rpc/blockchain.h"
 #include "rpc/control.h"
 #include "rpc/mempool.h"
 #include "rpc/mining.h"
 #include "rpc/network.h"
 #include "rpc/tip_coins.h"
+#include "rpc/zmq_calls.h"
 #include "util/found.h"
 #include "util/log_file.h"
 #include "util/thread_log.h"
+#include "zmq/publisher.h"
 
 namespace ibd {
 
@@ -58,6 +61,8 @@ public:
 
 private:
     void AddEventConsumers();
+    void StartZmq();
+    std::vector<ZmqNotification> ZmqActive() const;
     Result<> StartRpc();
     std::optional<BoosterProgress> BoosterStatus() const;
     ProgressTargets ProgressOnTerminal() { return {&m_log.ProgressLine(), &m_overall}; }
@@ -129,6 +134,8 @@ private:
     std::optional<ThreadLines> m_scheduler_lines; //!< named as Core's thread of events and jobs
     Events m_events;
     ChainEvents m_chain_events{m_events, m_warnings};
+    PoolNews m_pool_news{m_events};
+    std::unique_ptr<ZmqPublisher> m_zmq; //!< null: nothing is published by ZeroMQ
     Indexes m_indexes;
     std::unique_ptr<ChainForIndexes> m_chain_for_indexes; //!< made before they are opened
     HintsLibrary m_library;

@@ -11,6 +11,7 @@
 #include "net/network_options.h"
 #include "swiftsync/engine.h"
 #include "util/env.h"
+#include "zmq/options.h"
 
 namespace ibd {
 
@@ -61,6 +62,7 @@ struct NodeOptions {
     std::string startup_notify;
     std::vector<std::string> shutdown_notify;
     IndexOptions indexes;
+    ZmqOptions zmq;                  //!< -zmqpub...
     bool reindex_if_damaged = false; //!< -test: rebuild without asking the user
 };
 

@@ -103,7 +103,7 @@ constexpr OptionRow<NodeOptions> kServers[] = {
      kHidden | kNoEffect},
 };
 
-/** Options of the wallet, of ZeroMQ notifications and for developers. */
+/** Options of the wallet and for developers. */
 constexpr const char* kNamesWithoutEffect[] = {"-addresstype",
                                                "-avoidpartialspends",
                                                "-changetype",
@@ -125,17 +125,7 @@ constexpr const char* kNamesWithoutEffect[] = {"-addresstype",
                                                "-wallet",
                                                "-walletdir",
                                                "-walletrbf",
-                                               "-walletrejectlongchains",
-                                               "-zmqpubhashblock",
-                                               "-zmqpubhashblockhwm",
-                                               "-zmqpubhashtx",
-                                               "-zmqpubhashtxhwm",
-                                               "-zmqpubrawblock",
-                                               "-zmqpubrawblockhwm",
-                                               "-zmqpubrawtx",
-                                               "-zmqpubrawtxhwm",
-                                               "-zmqpubsequence",
-                                               "-zmqpubsequencehwm"};
+                                               "-walletrejectlongchains"};
 
 /** Options that only configure features which are missing, and those that Core keeps only to reject
  *  them. */
@@ -160,6 +150,7 @@ std::vector<NodeTopic> GeneralTopics()
 {
     return {{OptionGroup::kGeneral, kGeneral},
             {OptionGroup::kRpc, kServers},
+            ZmqTopics(),
             {OptionGroup::kHidden, kHiddenRows}};
 }
 

@@ -15,6 +15,9 @@ using NodeTopic = OptionTopic<NodeOptions>;
 /** For a start and the data directory. */
 std::vector<NodeTopic> GeneralTopics();
 std::vector<NodeTopic> BoosterTopics();
+/** Notifications by ZeroMQ. */
+NodeTopic ZmqTopics();
+ZmqOptions ReadZmqOptions(const ArgsManager& args);
 /** Tests and the log. */
 std::vector<NodeTopic> DebugTopics();
 /** The transaction pool and mining. */

@@ -180,6 +180,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
         // An empty name is reported when it is opened.
         out.load_blocks.push_back(file.empty() ? Path() : std::filesystem::absolute(file));
     }
+    out.zmq = ReadZmqOptions(args);
     ReadPolicy(args, out.policy);
     out.pool.incremental_fee = out.policy.incremental_fee;
     ReadAmount(args, "-blockmintxfee", out.assembler.min_fee_rate);

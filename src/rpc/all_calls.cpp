@@ -53,6 +53,8 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddPeerAddressMethods(table, contexts.net);
     AddTxRelayMethods(table, contexts.net);
     AddPrivateBroadcastMethods(table, contexts.net);
+
+    AddZmqMethods(table, contexts.zmq);
 }
 
 } // namespace ibd

@@ -8,6 +8,7 @@
 #include "rpc/mempool.h"
 #include "rpc/mining.h"
 #include "rpc/network.h"
+#include "rpc/zmq_calls.h"
 
 namespace ibd {
 
@@ -23,6 +24,7 @@ struct CallContexts {
     std::string signature_verifier;                          //!< likewise
     JoinOptions hints_join;                                  //!< of dumptxouthints
     HintsMade hints_made;                                    //!< by dumptxouthints
+    std::vector<ZmqNotification> zmq = {};                   //!< of getzmqnotifications
 };
 
 void AddAllCalls(RpcTable& table, const CallContexts& contexts);

@@ -28,6 +28,7 @@ enum class OptionGroup {
     kRelay,
     kMining,
     kRpc,
+    kZmq,
     kCli,
     kHidden, //!< never shown
 };

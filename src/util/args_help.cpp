@@ -10,6 +10,7 @@ constexpr std::pair<OptionGroup, const char*> kGroups[] = {
     {OptionGroup::kGeneral, "Options:"},
     {OptionGroup::kBooster, "IBD Booster options:"},
     {OptionGroup::kConnection, "Connection options:"},
+    {OptionGroup::kZmq, "ZeroMQ notification options:"},
     {OptionGroup::kDebug, "Debugging/Testing options:"},
     {OptionGroup::kChain, "Chain selection options:"},
     {OptionGroup::kRelay, "Node relay options:"},

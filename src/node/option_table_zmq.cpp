@@ -1,0 +1,56 @@
+// See option_table.h. Notifications by ZeroMQ.
+#include "node/option_table.h"
+
+namespace ibd {
+
+namespace {
+
+constexpr OptionRow<NodeOptions> kZmq[] = {
+    {"-zmqpubhashblock", "=<address>",
+     "Publish the hash of each new tip at this address: tcp://<host>:<port> or unix:<path>. This "
+     "and the following may be given several times"},
+    {"-zmqpubhashblockhwm", "=<n>",
+     "Messages that may wait for a subscriber before more are dropped (default: 1000)"},
+    {"-zmqpubhashtx", "=<address>",
+     "Publish the ids of transactions: new ones of the pool, and those of blocks"},
+    {"-zmqpubhashtxhwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubrawblock", "=<address>", "Publish each new tip as bytes"},
+    {"-zmqpubrawblockhwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubrawtx", "=<address>", "Publish the transactions of -zmqpubhashtx as bytes"},
+    {"-zmqpubrawtxhwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubsequence", "=<address>",
+     "Publish each change of chain and pool: blocks connected (C) and disconnected (D), "
+     "transactions added (A) and removed (R)"},
+    {"-zmqpubsequencehwm", "=<n>", "Likewise (default: 1000)"},
+};
+
+/** In the order in which one event is published. */
+constexpr ZmqTopic kTopics[] = {ZmqTopic::kHashBlock, ZmqTopic::kHashTx, ZmqTopic::kRawBlock,
+                                ZmqTopic::kRawTx, ZmqTopic::kSequence};
+
+/** libzmq has its own word for Unix sockets. */
+std::string ForLibzmq(const std::string& address)
+{
+    constexpr std::string_view kUnix = "unix:";
+    if (!address.starts_with(kUnix)) return address;
+    return "ipc://" + address.substr(kUnix.size());
+}
+
+} // namespace
+
+NodeTopic ZmqTopics() { return {OptionGroup::kZmq, kZmq}; }
+
+ZmqOptions ReadZmqOptions(const ArgsManager& args)
+{
+    ZmqOptions out;
+    for (const ZmqTopic topic : kTopics) {
+        const std::string name = std::string("-zmqpub") + NameOf(topic);
+        const auto most = static_cast<int>(args.GetInt(name + "hwm", kZmqHighWaterMark));
+        for (const std::string& address : args.GetAll(name)) {
+            out.push_back({topic, ForLibzmq(address), most});
+        }
+    }
+    return out;
+}
+
+} // namespace ibd

@@ -1,0 +1,17 @@
+// getzmqnotifications.
+#pragma once
+
+#include "jsonrpc/table.h"
+
+namespace ibd {
+
+/** Something that is published by ZeroMQ. */
+struct ZmqNotification {
+    std::string type; //!< "pubhashblock"
+    std::string address;
+    int high_water_mark;
+};
+
+void AddZmqMethods(RpcTable& table, std::vector<ZmqNotification> active);
+
+} // namespace ibd

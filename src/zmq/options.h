@@ -1,0 +1,31 @@
+// ZmqOptions: what is published where. Values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ibd {
+
+enum class ZmqTopic {
+    kHashBlock,
+    kHashTx,
+    kRawBlock,
+    kRawTx,
+    kSequence,
+};
+
+/** "hashblock": the first part of its messages, and the end of its option, -zmqpubhashblock. */
+const char* NameOf(ZmqTopic topic);
+
+inline constexpr int kZmqHighWaterMark = 1000; //!< default, messages
+
+struct ZmqPublication {
+    ZmqTopic topic = ZmqTopic::kHashBlock;
+    std::string address; //!< as libzmq takes it
+    int high_water_mark = kZmqHighWaterMark;
+};
+
+/** In the order in which one event is published. */
+using ZmqOptions = std::vector<ZmqPublication>;
+
+} // namespace ibd

@@ -1,0 +1,80 @@
+// ZmqPublisher: tells subscribers of blocks and transactions by ZeroMQ, as Core's -zmqpub...
+// options do: a message is topic, body and the number of the message among those of its topic and
+// address. Consumer of events on a thread of its own, which alone reads blocks for it, so that
+// neither disk nor subscribers hold up the chain. Events that its queue drops leave a gap in the
+// numbers.
+//
+// During a reorganisation the new blocks are told of once the pool has followed, as in Core: blocks
+// taken back, then changes of the pool, then new blocks. Memory: one block, and the names of the
+// blocks of a reorganisation.
+#pragma once
+
+#include "events/events.h"
+#include "util/log.h"
+#include "zmq/options.h"
+#include "zmq/sockets.h"
+
+#include <functional>
+
+namespace ibd {
+
+class ZmqPublisher final : public EventConsumer {
+public:
+    /** Most events that wait for it. */
+    static constexpr size_t kQueued = 16'384;
+
+    /** The bytes of a stored block. */
+    using ReadBlock = std::function<Result<Bytes>(const BlockHash& hash)>;
+
+    /** Binds all addresses. The error is that of the first which fails. */
+    static Result<std::unique_ptr<ZmqPublisher>> Open(const ZmqOptions& options,
+                                                      ReadBlock read_block, Logger& log);
+
+    /** The events that it needs. */
+    Subscription Wanted() const;
+    /** Whether those of the pool are among them. */
+    bool WantsPool() const;
+
+    void Take(const Event& event) override;
+    void Missed(const MissedEvents& missed) override;
+
+private:
+    struct Publisher {
+        ZmqPublication what;
+        uint32_t next = 0; //!< number of its next message
+    };
+    struct Block {
+        BlockHash hash;
+        Bytes raw;
+        BlockView view; //!< of raw
+    };
+
+    ZmqPublisher(const ZmqOptions& options, ReadBlock read_block, Logger& log);
+    void Take(const BlockConnected& event);
+    void Take(const BlockDisconnected& event);
+    void Take(const TipChanged& event);
+    void Take(const TxAdded& event);
+    void Take(const TxRemoved& event);
+    void Take(const WarningRaised&) {}
+
+    bool Has(ZmqTopic topic) const;
+    void EndReorganisation();
+    void Publish(ZmqTopic topic, ByteSpan body);
+    void PublishTxs(const BlockHash& block);
+    void PublishTx(const TxView& tx);
+    /** `label`: of a change. */
+    void PublishSequence(const Uint256& id, char label, std::optional<uint64_t> number);
+    /** Null, after a line in the log: it cannot be read. */
+    const Block* Load(const BlockHash& hash);
+
+    std::vector<Publisher> m_publishers;
+    const ReadBlock m_read_block;
+    Logger& m_log;
+    ZmqSockets m_sockets;
+    std::unique_ptr<Block> m_block;        //!< the last one that was read
+    bool m_in_reorganisation = false;      //!< blocks were taken back since the last tip
+    std::vector<BlockConnected> m_waiting; //!< during a reorganisation
+    BlockHash m_connected;                 //!< the last block that was connected since the last tip
+};
+
+} // namespace ibd

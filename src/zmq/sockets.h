@@ -1,0 +1,39 @@
+// ZmqSockets: PUB sockets of libzmq, one for each address; the only code that uses libzmq. One
+// thread at a time. A subscriber that is slow or gone costs nothing: beyond the high-water mark of
+// its address libzmq drops what is sent to it. Memory: that many messages for each subscriber.
+#pragma once
+
+#include "util/bytes.h"
+#include "util/result.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ibd {
+
+class ZmqSockets {
+public:
+    ZmqSockets();
+    /** Unsent messages are dropped. */
+    ~ZmqSockets();
+    ZmqSockets(const ZmqSockets&) = delete;
+    ZmqSockets& operator=(const ZmqSockets&) = delete;
+
+    /** Binds a socket to the address. If there is one already, that is used. */
+    Result<> Open(const std::string& address, int high_water_mark);
+    /** Sends a message of these parts to the subscribers at an open address. */
+    Result<> Send(const std::string& address, std::span<const ByteSpan> parts);
+
+private:
+    struct Close {
+        void operator()(void* socket) const;
+    };
+    using Socket = std::unique_ptr<void, Close>;
+
+    void* const m_context;
+    std::map<std::string, Socket> m_sockets; //!< by address
+};
+
+} // namespace ibd
