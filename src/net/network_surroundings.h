@@ -9,6 +9,7 @@
 
 namespace ibd {
 
+class FilterProvider;
 class HintsProvider;
 class PeerPool;
 
@@ -26,6 +27,7 @@ struct PeerNetworkSurroundings {
     NodeWarnings* warnings = nullptr; //!< may be null
     HintsProvider* hints = nullptr;   //!< hints offered to peers; net-msg; may be null
     PeerPool* pool = nullptr;         //!< net-msg; null: transactions are not relayed
+    FilterProvider* filters = nullptr; //!< net-msg; null: there are no block filters
 };
 
 } // namespace ibd

@@ -6,7 +6,6 @@ namespace ibd {
 namespace {
 
 constexpr unsigned kPlain = OptionSpec::kPlain;
-constexpr unsigned kNoEffect = OptionSpec::kNoEffect;
 constexpr unsigned kHidden = OptionSpec::kHidden;
 constexpr unsigned kNetworkOnly = OptionSpec::kNetworkOnly;
 
@@ -56,7 +55,8 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
      kFlag<&PeerNetworkOptions::active>},
     {"-onion", "=<ip:port|path>", "SOCKS5 proxy for onion services (default: -proxy)"},
     {"-onlynet", "=<net>", "Connect by ipv4, ipv6, onion, i2p or cjdns only; may be repeated"},
-    {"-peerblockfilters", "", "Serve block filters (BIP157) (default: 0)", kNoEffect},
+    {"-peerblockfilters", "", "Serve block filters (BIP157); needs -blockfilterindex (default: 0)",
+     kPlain, kBit<kNodeCompactFilters, &PeerNetworkOptions::peers, &PeerOptions::services>},
     {"-peerbloomfilters", "", "Serve Bloom filters (BIP37) (default: 0)", kPlain,
      kBit<kNodeBloom, &PeerNetworkOptions::peers, &PeerOptions::services>},
     {"-peertimeout", "=<n>", "Seconds until a silent peer is left (default: 60)", kHidden,

@@ -328,7 +328,8 @@ void Node::MakeNetwork(uint64_t files)
                          .warnings = &m_warnings,
                          .fatal = [this](const Error& error) { StopFor(error); },
                          .hints = m_options.serve_hints ? &m_library : nullptr,
-                         .pool = m_pool_for_peers},
+                         .pool = m_pool_for_peers,
+                         .filters = m_filters_for_peers},
         std::move(options));
     m_open_network = m_network.get();
     m_events.AddConsumer(*m_network, {.kinds = EventKinds::Of<TipChanged>()});

@@ -10,6 +10,7 @@
 #include "node/chain_for_indexes.h"
 #include "node/chain_start.h"
 #include "node/commands.h"
+#include "node/filters_for_peers.h"
 #include "node/node_network.h"
 #include "node/pool_feed.h"
 #include "node/pool_for_peers.h"
@@ -159,6 +160,7 @@ private:
     TxSubmission m_submission{m_acceptance, m_pool, m_tip_coins};
     TxIntake m_tx_intake{m_submission, m_pool, m_env};
     PoolForPeers m_pool_for_peers{m_pool, m_options.policy, m_tx_intake, m_env};
+    FiltersForPeers m_filters_for_peers{m_chain_context.indexes};
     PoolContext m_pool_context{m_chain_context, m_pool, m_acceptance, m_submission, m_log};
     PoolFeed m_pool_feed;
     BlockAssembler m_assembler;

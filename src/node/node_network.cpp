@@ -34,7 +34,7 @@ Result<> NodeNetwork::Load()
         PeerNetworkSurroundings{m_parts.env, m_parts.log, m_parts.params, m_view, m_view, m_view,
                                 [this] { return Now(); },
                                 [this](const Bans& changed) { SaveBans(changed); },
-                                m_parts.warnings, m_parts.hints, &m_parts.pool},
+                                m_parts.warnings, m_parts.hints, &m_parts.pool, &m_parts.filters},
         std::move(options));
     m_open_peers = m_peers.get();
     IBD_RETURN_IF_ERROR(m_peers->LoadAddresses());

@@ -26,6 +26,7 @@ struct NodeNetworkParts {
     std::function<void(const Error&)> fatal;
     HintsProvider* hints = nullptr; //!< hints offered to peers; null: none
     PeerPool& pool;
+    FilterProvider& filters;
 };
 
 class NodeNetwork final : public EventConsumer, public BlockFetcher {

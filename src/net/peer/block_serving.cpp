@@ -38,25 +38,7 @@ void BlockServing::Handle(Peer& peer, ReceivedMessage& message)
     if (type == GetHeadersMessage::kType) return HandleGetHeaders(peer, message.payload);
     if (type == GetBlocksMessage::kType) return HandleGetBlocks(peer, message.payload);
     if (type == GetDataMessage::kType) return HandleGetData(peer, message.payload);
-    if (type == GetBlockTxnMessage::kType) return HandleGetBlockTxn(peer, message.payload);
-    RefuseFilterRequest(peer, message);
-}
-
-/** Block filters (BIP157) are not offered. */
-void BlockServing::RefuseFilterRequest(Peer& peer, const ReceivedMessage& message)
-{
-    const auto refuse = [&](const auto& request) {
-        if (!request) return;
-        m_peers.Drop(peer, fmt::format("peer requested unsupported block filter type: {}",
-                                       request->filter_type));
-    };
-    const std::string& type = message.type;
-    const ByteSpan payload = message.payload;
-    if (type == GetCFiltersMessage::kType) return refuse(m_peers.Read<GetCFiltersMessage>(payload));
-    if (type == GetCFHeadersMessage::kType) {
-        return refuse(m_peers.Read<GetCFHeadersMessage>(payload));
-    }
-    refuse(m_peers.Read<GetCFCheckptMessage>(payload));
+    HandleGetBlockTxn(peer, message.payload);
 }
 
 void BlockServing::HandleGetHeaders(Peer& peer, ByteSpan payload)
@@ -320,7 +302,6 @@ void BlockServing::SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request,
     m_peers.SendRaw(peer, {std::string(BlockTxnMessage::kType), std::move(*payload)});
 }
 
-/** Blocks of the active chain, and recent ones off it: old ones would allow fingerprinting. */
 bool BlockServing::MayServe(const HeaderNode& node) const
 {
     if (m_peers.IsActive(node)) return true;

@@ -30,6 +30,9 @@ public:
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
 
+    /** Blocks of the active chain, and recent ones off it: old ones would allow fingerprinting. */
+    bool MayServe(const HeaderNode& node) const;
+
 private:
     struct State {
         std::deque<InventoryItem> requests; //!< of its getdata, not served yet
@@ -41,13 +44,11 @@ private:
     void HandleGetBlocks(Peer& peer, ByteSpan payload);
     void HandleGetData(Peer& peer, ByteSpan payload);
     void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
-    void RefuseFilterRequest(Peer& peer, const ReceivedMessage& message);
     bool AwaitsChain(const State& state) const;
     void ServeBlock(Peer& peer, const InventoryItem& item);
     bool IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     void SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request, const BlockView& block);
-    bool MayServe(const HeaderNode& node) const;
     const HeaderNode& ForkWithActive(const std::vector<BlockHash>& locator) const;
 
     PeerSet& m_peers;

@@ -10,7 +10,7 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
 {
     // The order of due work, of answers to a verack, and of rounds.
     m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_blocks,
-                       &m_compact, &m_announcing, &m_serving, &m_rotation, &m_hints,
+                       &m_compact, &m_announcing, &m_serving, &m_filters, &m_rotation, &m_hints,
                        &m_tx_announcer, &m_txs, &m_bloom, &m_handshake, &m_private},
                       {&m_handshake, &m_private});
 }
@@ -27,6 +27,7 @@ PeerTopic* PeerManager::TopicOf(MessageTopic topic)
     case MessageTopic::kCompact: return &m_compact;
     case MessageTopic::kAnnouncing: return &m_announcing;
     case MessageTopic::kServing: return &m_serving;
+    case MessageTopic::kFilters: return &m_filters;
     case MessageTopic::kTransactions: return &m_txs;
     case MessageTopic::kReconciliation: return &m_reconciliation;
     case MessageTopic::kBloom: return &m_bloom;

@@ -12,6 +12,7 @@
 #include "net/peer/address_gossip.h"
 #include "net/peer/block_serving.h"
 #include "net/peer/compact_relay.h"
+#include "net/peer/filter_serving.h"
 #include "net/peer/handshake.h"
 #include "net/peer/keepalive.h"
 #include "net/peer/peer_rotation.h"
@@ -116,6 +117,7 @@ private:
     BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints};
     CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
     BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
+    FilterServing m_filters{m_peers, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
 };
 

@@ -19,6 +19,7 @@
 
 namespace ibd {
 
+class FilterProvider;
 class HintsProvider;
 
 inline constexpr int64_t kSecond = 1'000'000; //!< microseconds
@@ -43,6 +44,7 @@ struct PeerSurroundings {
     NodeWarnings* warnings = nullptr;  //!< may be null
     HintsProvider* hints = nullptr;    //!< hints offered to peers; null: none
     PeerPool* pool = nullptr;          //!< null: transactions are not relayed
+    FilterProvider* filters = nullptr; //!< null: there are no block filters
 };
 
 class PeerSet {

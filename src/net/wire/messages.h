@@ -358,10 +358,10 @@ struct BlockFilterRequest {
     void Read(PayloadReader& reader);
     bool operator==(const BlockFilterRequest&) const = default;
 };
-struct GetCFiltersMessage : BlockFilterRequest { //!< for at most about kMaxBlockFilters blocks
+struct GetCFiltersMessage : BlockFilterRequest { //!< for at most kMaxBlockFilters blocks
     static constexpr std::string_view kType = "getcfilters";
 };
-struct GetCFHeadersMessage : BlockFilterRequest { //!< for at most about kMaxFilterHeaders blocks
+struct GetCFHeadersMessage : BlockFilterRequest { //!< for at most kMaxFilterHeaders blocks
     static constexpr std::string_view kType = "getcfheaders";
 };
 

@@ -229,10 +229,11 @@ class TestNode {
 public:
     explicit TestNode(const ChainParams& node_params, PeerOptions options = {}, uint64_t seed = 1,
                       AddressBook* book = nullptr, const TransactionSource* pool = nullptr,
-                      HintsProvider* hints = nullptr, PeerPool* tx_pool = nullptr)
+                      HintsProvider* hints = nullptr, PeerPool* tx_pool = nullptr,
+                      FilterProvider* filters = nullptr)
         : params(node_params), chain(params), env(seed), logger(MakeNullLogger()),
           manager({env, *logger, params, chain, chain, chain, link, [this] { return now; }, book,
-                   pool, nullptr, &warnings, hints, tx_pool},
+                   pool, nullptr, &warnings, hints, tx_pool, filters},
                   std::move(options))
     {
         MoveTime(0);

@@ -201,8 +201,7 @@ TEST_CASE("options that ask for what this version does not do are named, others 
                            "-listen=0",  "-dbcache=500",     "-connect=0", "-fallbackfee=1",
                            "-nodnsseed", "-deprecatedrpc=x", "-natpmp=0",  "-disablewallet"};
     REQUIRE(args.ParseCommandLine(std::size(words), words).Ok());
-    CHECK(OptionsWithoutEffect(args) ==
-          std::vector<std::string>{"-fallbackfee", "-peerblockfilters", "-walletnotify"});
+    CHECK(OptionsWithoutEffect(args) == std::vector<std::string>{"-fallbackfee", "-walletnotify"});
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
 }
 
