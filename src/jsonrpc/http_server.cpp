@@ -364,12 +364,14 @@ Result<> HttpServer::Impl::Start()
     return {};
 }
 
-// Runs on the loop's thread.
+// Runs on the loop's thread. No worker is left to go on with answers in pieces.
 void HttpServer::Impl::Drain()
 {
     m_draining = true;
     m_listeners.clear();
-    for (const auto& [id, connection] : m_connections) connection->CloseSoon();
+    for (const auto& [id, connection] : m_connections) {
+        connection->Rest() ? connection->Abort() : connection->CloseSoon();
+    }
     if (m_connections.empty()) event_base_loopbreak(m_base.get());
     Post([this] { event_base_loopbreak(m_base.get()); }, std::chrono::seconds(kStopSeconds));
 }
