@@ -128,8 +128,9 @@ Result<> KvStore::Impl::LoadKey(Env& env)
 {
     IBD_ASSIGN_OR_RETURN(const auto record, Get(ObfuscationRecordKey()));
     if (!record) {
+        if (!options.obfuscate) return {}; // reading a record would meet damage too early
         IBD_ASSIGN_OR_RETURN(const bool empty, IsEmpty());
-        return options.obfuscate && empty ? MakeKey(env) : Result<>();
+        return empty ? MakeKey(env) : Result<>();
     }
     if (record->size() != 1 + XorKey::kSize || (*record)[0] != XorKey::kSize) {
         return BadData("database {}: malformed obfuscation key", options.directory.string());
