@@ -23,6 +23,7 @@ using Kind = RuleViolation::Kind;
 std::vector<SpentCoin> SpentCoins(const std::vector<Coin>& coins)
 {
     std::vector<SpentCoin> spent;
+    spent.reserve(coins.size());
     for (const Coin& coin : coins) {
         spent.push_back({coin.value, coin.script, static_cast<int>(coin.height), coin.coinbase});
     }
@@ -367,26 +368,13 @@ Result<PackageFault> TxAcceptance::CheckPackage(Package package, const CoinsAtTi
     return PackageFault{};
 }
 
-RuleResult TxAcceptance::CheckScripts(const CheckedTx& checked) const
-{
-    const TxView& tx = checked.candidate.tx->View();
-    std::vector<SpentOutput> spent;
-    for (const Coin& coin : checked.coins) spent.push_back({coin.value, coin.script});
-    const TxHashes hashes(tx, spent);
-    IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, kStandardScriptFlags));
-    IBD_RETURN_IF_VIOLATED(Run(tx, spent, hashes, checked.block_flags));
-    if (m_caches) {
-        const Wtxid& id = checked.candidate.tx->WitnessId();
-        m_caches->scripts.Entries().Insert(m_caches->scripts.Key(id, checked.block_flags));
-    }
-    return {};
-}
+namespace {
 
-RuleResult TxAcceptance::Run(const TxView& tx, std::span<const SpentOutput> spent,
-                             const TxHashes& hashes, ScriptFlags flags) const
+RuleResult RunUnder(ScriptFlags flags, const TxView& tx, std::span<const SpentOutput> spent,
+                    const TxHashes& hashes, VerificationCaches* caches)
 {
     SignatureCacheUse use;
-    if (m_caches) use = {&m_caches->signatures, true};
+    if (caches) use = {&caches->signatures, true};
     RuleResult bad = CheckInputScripts(tx, spent, hashes, flags, 0, spent.size(), use);
     if (!bad) return {};
     // Turns a violation of block rules into the pool's wording.
@@ -394,6 +382,23 @@ RuleResult TxAcceptance::Run(const TxView& tx, std::span<const SpentOutput> spen
     bad->kind = Kind::kNotStandard;
     bad->reason.replace(0, kOfBlocks.size(), "mempool");
     return bad;
+}
+
+} // namespace
+
+RuleResult RunScripts(const CheckedTx& checked, VerificationCaches* caches)
+{
+    const TxView& tx = checked.candidate.tx->View();
+    std::vector<SpentOutput> spent;
+    for (const Coin& coin : checked.coins) spent.push_back({coin.value, coin.script});
+    const TxHashes hashes(tx, spent);
+    IBD_RETURN_IF_VIOLATED(RunUnder(kStandardScriptFlags, tx, spent, hashes, caches));
+    IBD_RETURN_IF_VIOLATED(RunUnder(checked.block_flags, tx, spent, hashes, caches));
+    if (caches) {
+        const Wtxid& id = checked.candidate.tx->WitnessId();
+        caches->scripts.Entries().Insert(caches->scripts.Key(id, checked.block_flags));
+    }
+    return {};
 }
 
 } // namespace ibd

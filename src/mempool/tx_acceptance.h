@@ -16,6 +16,8 @@
 #include "script/verify_flags.h"
 #include "storage/coins_reader.h"
 
+#include <functional>
+
 namespace ibd {
 
 /** The tip, and the coins at it. */
@@ -57,16 +59,22 @@ struct PackageFault {
     const char* as_whole = "transaction failed";
 };
 
+/** Runs scripts with the policy's flags, then with those of blocks, under which the cache keeps the
+ *  result for the block that confirms the transaction. Without caches every signature is verified.
+ */
+RuleResult RunScripts(const CheckedTx& checked, VerificationCaches* caches);
+
 class TxAcceptance {
 public:
-    /** All arguments outlive it; without caches every signature is verified. */
+    using ScriptRun = std::function<RuleResult(const CheckedTx&, VerificationCaches*)>;
+
+    /** All arguments outlive it. */
     TxAcceptance(const ConsensusParams& params, const PolicyOptions& policy,
-                 VerificationCaches* caches)
-        : m_params(params), m_policy(policy), m_caches(caches)
+                 VerificationCaches* caches, ScriptRun run_scripts = RunScripts)
+        : m_params(params), m_policy(policy), m_caches(caches),
+          m_run_scripts(std::move(run_scripts))
     {
     }
-
-    virtual ~TxAcceptance() = default;
 
     const PolicyOptions& Policy() const { return m_policy; }
 
@@ -87,19 +95,19 @@ public:
     Result<PackageFault> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,
                                       Origin origin, TxPool& pool, PoolChange& change,
                                       std::vector<CheckedTx>& out) const IBD_REQUIRES(pool.mutex);
-    /** Runs them with the policy's flags, then with those of blocks, under which the cache keeps
-     *  the result for the block that confirms it. Call it without locks. */
-    virtual RuleResult CheckScripts(const CheckedTx& checked) const;
+    /** Call it without locks. */
+    RuleResult CheckScripts(const CheckedTx& checked) const
+    {
+        return m_run_scripts(checked, m_caches);
+    }
 
 private:
     class Request;
 
-    RuleResult Run(const TxView& tx, std::span<const SpentOutput> spent, const TxHashes& hashes,
-                   ScriptFlags flags) const;
-
     const ConsensusParams& m_params;
     const PolicyOptions m_policy;
     VerificationCaches* const m_caches;
+    const ScriptRun m_run_scripts;
 };
 
 } // namespace ibd

@@ -18,17 +18,13 @@ namespace {
 constexpr Amount kReward = 5'000'000'000;
 constexpr Amount kFee = 10'000;
 
-/** Takes both locks on another thread before it runs scripts: if this thread holds one, the test
- *  hangs. */
-class WatchedRules final : public TxAcceptance {
+/** Takes both locks on another thread before scripts run: if the thread that runs them holds one,
+ *  the test hangs. */
+class Watch {
 public:
-    WatchedRules(const ChainParams& params, const PolicyOptions& policy, TxPool& pool,
-                 ChainManager& chain)
-        : TxAcceptance(params.consensus, policy, nullptr), m_pool(pool), m_chain(chain)
-    {
-    }
+    Watch(TxPool& pool, ChainManager& chain) : m_pool(pool), m_chain(chain) {}
 
-    RuleResult CheckScripts(const CheckedTx& checked) const override
+    RuleResult RunScripts(const CheckedTx& checked)
     {
         std::thread([this] {
             Must(m_chain.Flush(FlushMode::kIfNeeded)); // takes the state lock for writing
@@ -36,10 +32,10 @@ public:
             ++checks;
         }).join();
         ++runs;
-        return TxAcceptance::CheckScripts(checked);
+        return ibd::RunScripts(checked, nullptr);
     }
-    mutable std::atomic<size_t> runs = 0;
-    mutable std::atomic<size_t> checks = 0;
+    std::atomic<size_t> runs = 0;
+    std::atomic<size_t> checks = 0;
 
 private:
     TxPool& m_pool;
@@ -111,7 +107,11 @@ struct Fixture {
     Engine engine;
     std::atomic<ChainManager*> chain = nullptr;
     TxPool pool{PoolLimits()};
-    WatchedRules rules{params, AnyScript(), pool, *engine.chain};
+    Watch watch{pool, *engine.chain};
+    TxAcceptance rules{params.consensus, AnyScript(), nullptr,
+                       [this](const CheckedTx& checked, VerificationCaches*) {
+                           return watch.RunScripts(checked);
+                       }};
     ChainTipCoins coins{chain, engine.GetEnv()};
     TxSubmission door{rules, pool, coins};
     size_t failures = 0;
@@ -120,8 +120,8 @@ struct Fixture {
 
 void CheckRuns(const Fixture& node, size_t expected)
 {
-    CHECK(node.rules.runs == expected);
-    CHECK(node.rules.checks == expected);
+    CHECK(node.watch.runs == expected);
+    CHECK(node.watch.checks == expected);
     CHECK(node.failures == 0);
     CHECK(!node.pool.gate.IsClosed());
 }
