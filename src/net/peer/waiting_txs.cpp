@@ -3,7 +3,7 @@
 
 namespace ibd {
 
-/** The pool's entries, whose rates are noted. Those that it does not have are forgotten. */
+/** The pool's entries, whose rates it notes. It forgets the ids that the pool does not have. */
 std::vector<PeerPool::Entry> WaitingTxs::Renew(const PeerPool& pool, const std::vector<Wtxid>& ids)
 {
     std::vector<PeerPool::Entry> entries = pool.InMiningOrder(ids);

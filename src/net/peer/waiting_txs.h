@@ -7,8 +7,8 @@
 // which renews their rates. So while few wait the order is exact. Otherwise a transaction may be
 // late whose rate rose since it had its turn; but never later than one that spends it.
 //
-// A transaction that left the pool is forgotten in its turn. Two have a turn for each that came, so
-// that those that left never outnumber the others for long.
+// A transaction that left the pool is forgotten in its turn. For each that comes, two have a turn:
+// so transactions that left never outnumber the others for long.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -22,9 +22,9 @@ namespace ibd {
 
 class WaitingTxs {
 public:
-    /** Transactions that an announcement asks about besides the announced ones, and those that have
-     *  their turn for others that came. */
+    /** Transactions that an announcement asks about besides the announced ones. */
     static constexpr size_t kMoreAsked = 200;
+    /** Turns of others for each transaction that came. */
     static constexpr size_t kTurnsOfNew = 2;
 
     /** `rate`: at which it would be mined. If it waits already, that is renewed. */
@@ -62,8 +62,8 @@ public:
     bool Has(const Wtxid& id) const { return m_rates.contains(id); }
     size_t Count() const { return m_rates.size(); }
 
-    /** Removes transactions in the order of mining, those that they spend first, and hands them to
-     *  `announce`, until it has returned true `most` times or no more wait. */
+    /** Removes transactions in the order of mining, parents first, and hands them to `announce`,
+     *  until it has returned true `most` times or no more wait. */
     void Announce(const PeerPool& pool, size_t most,
                   const std::function<bool(const PeerPool::Entry&)>& announce);
 
