@@ -59,6 +59,18 @@ CoinMap AllCoins(const CoinsDb& db)
 
 Bytes WholeFile(const Path& path) { return Must(ReadWholeFile(TestEnv(), path)); }
 
+/** Flips bits in the first half of each table. */
+void DamageTables(const Path& directory)
+{
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        if (entry.path().extension() != ".ldb" && entry.path().extension() != ".sst") continue;
+        Bytes bytes = WholeFile(entry.path());
+        for (size_t at = 100; at < bytes.size() / 2; at += 1000) bytes[at] ^= 0x10;
+        std::ofstream(entry.path(), std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+    }
+}
+
 } // namespace
 
 TEST_CASE("a store keeps its obfuscation key and hides values on disk")
@@ -158,13 +170,7 @@ TEST_CASE("damaged databases give errors, not wrong answers")
         Must(kv->Write(batch, true));
         kv->CompactRange();
     }
-    for (const auto& entry : std::filesystem::directory_iterator(dir / "db")) {
-        if (entry.path().extension() != ".ldb" && entry.path().extension() != ".sst") continue;
-        Bytes bytes = WholeFile(entry.path());
-        for (size_t at = 100; at < bytes.size() / 2; at += 1000) bytes[at] ^= 0x10;
-        std::ofstream(entry.path(), std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-    }
+    DamageTables(dir / "db");
     size_t errors = 0;
     const auto kv = KvStore::Open(TestEnv(), TestLog(), {.directory = dir / "db"});
     for (const auto& [key, value] : data) {
@@ -180,6 +186,28 @@ TEST_CASE("damaged databases give errors, not wrong answers")
     CHECK_FALSE(KvStore::Open(TestEnv(), TestLog(), {.directory = dir / "db"}).Ok());
     std::ofstream(dir / "file") << "x";
     CHECK_FALSE(KvStore::Open(TestEnv(), TestLog(), {.directory = dir / "file"}).Ok());
+}
+
+TEST_CASE("a damaged database that needs no key opens, and reading it fails")
+{
+    const TempDir dir;
+    {
+        const auto kv = OpenKv(dir / "db", false);
+        KvBatch batch(*kv);
+        for (int i = 0; i < 500; ++i) {
+            Bytes key = RandomBytes(32);
+            key[0] = 'b'; // after the record of a key, which is looked for
+            batch.Put(key, RandomBytes(500));
+        }
+        Must(kv->Write(batch, true));
+        kv->CompactRange();
+    }
+    DamageTables(dir / "db");
+    const auto kv = OpenKv(dir / "db", false);
+    KvIterator it = kv->NewIterator();
+    for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    }
+    CHECK_FALSE(it.Status().Ok());
 }
 
 TEST_CASE("coins written in batches equal a map, step by step")
