@@ -14,6 +14,15 @@ Result<> SetOption(void* socket, int option, int value, const char* name)
     return SystemError("Unable to set {} to {}: {}", name, value, zmq_strerror(zmq_errno()));
 }
 
+/** Calls again what a signal interrupted: half a message would begin the next one. */
+template <typename Call>
+int Uninterrupted(Call call)
+{
+    int result = call();
+    while (result < 0 && zmq_errno() == EINTR) result = call();
+    return result;
+}
+
 /** "tcp://[::1]:28332"; names that resolve to such addresses count as IPv4, as in Core. */
 bool IsIpv6(const std::string& address) { return address.starts_with("tcp://["); }
 
@@ -31,7 +40,7 @@ ZmqSockets::ZmqSockets() : m_context(zmq_ctx_new()) { CHECK(m_context != nullptr
 ZmqSockets::~ZmqSockets()
 {
     m_sockets.clear();
-    CHECK(zmq_ctx_term(m_context) == 0);
+    CHECK(Uninterrupted([&] { return zmq_ctx_term(m_context); }) == 0);
 }
 
 Result<> ZmqSockets::Open(const std::string& address, int high_water_mark)
@@ -56,7 +65,11 @@ Result<> ZmqSockets::Send(const std::string& address, std::span<const ByteSpan> 
     CHECK(found != m_sockets.end());
     for (size_t i = 0; i < parts.size(); ++i) {
         const int flags = i + 1 < parts.size() ? ZMQ_SNDMORE : 0;
-        if (zmq_send(found->second.get(), parts[i].data(), parts[i].size(), flags) >= 0) continue;
+        const ByteSpan part = parts[i];
+        const auto send = [&] {
+            return zmq_send(found->second.get(), part.data(), part.size(), flags);
+        };
+        if (Uninterrupted(send) >= 0) continue;
         return SystemError("Unable to send message to {}: {}", address, zmq_strerror(zmq_errno()));
     }
     return {};
