@@ -1,6 +1,8 @@
 // See hex.h.
 #include "util/hex.h"
 
+#include <array>
+
 namespace ibd {
 
 namespace {
@@ -13,16 +15,29 @@ int DigitValue(char c)
     return -1;
 }
 
+/** "000102...ff". */
+constexpr std::array<char, 512> MakePairs()
+{
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::array<char, 512> pairs{};
+    for (size_t byte = 0; byte < 256; ++byte) {
+        pairs[2 * byte] = kDigits[byte >> 4];
+        pairs[2 * byte + 1] = kDigits[byte & 15];
+    }
+    return pairs;
+}
+constexpr std::array<char, 512> kPairs = MakePairs();
+
 } // namespace
 
+// Blocks are served as hex, so this counts: both digits of a byte are one copy from a table.
 std::string ToHex(ByteSpan bytes)
 {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string out;
-    out.reserve(bytes.size() * 2);
-    for (uint8_t b : bytes) {
-        out.push_back(kDigits[b >> 4]);
-        out.push_back(kDigits[b & 15]);
+    std::string out(bytes.size() * 2, '\0');
+    char* to = out.data();
+    for (const uint8_t byte : bytes) {
+        std::memcpy(to, &kPairs[size_t{byte} * 2], 2);
+        to += 2;
     }
     return out;
 }
