@@ -29,6 +29,11 @@ public:
         coin.height = static_cast<uint32_t>(m_next_height);
         return std::optional<Coin>(std::move(coin));
     }
+    bool IsInMemory(const OutPoint& outpoint) const override
+    {
+        const PoolTx* const tx = m_change.Find(outpoint.txid);
+        return tx ? outpoint.vout < (*tx->tx)->outputs.size() : m_chain.IsInMemory(outpoint);
+    }
 
 private:
     const CoinsReader& m_chain;

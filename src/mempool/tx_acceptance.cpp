@@ -240,14 +240,16 @@ private:
         return RuleResult();
     }
 
-    /** Missing inputs may have been spent by this very transaction, in a block. */
-    RuleVerdict Missing(const TxView& tx) const
+    /** Missing inputs may have been spent by this very transaction, in a block: then its coins are
+     *  probably in memory. The disk is not asked: a stranger would have it read thousands of times
+     *  for a transaction without a fee. */
+    RuleResult Missing(const TxView& tx) const
     {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
-            IBD_ASSIGN_OR_RETURN(const auto made, m_at.coins.Read({tx.txid, i}));
-            if (made) return RuleResult(Violation(Kind::kConflict, "txn-already-known"));
+            if (!m_at.coins.IsInMemory({tx.txid, i})) continue;
+            return Violation(Kind::kConflict, "txn-already-known");
         }
-        return RuleResult(Violation(Kind::kMissingInputs, "bad-txns-inputs-missingorspent"));
+        return Violation(Kind::kMissingInputs, "bad-txns-inputs-missingorspent");
     }
 
     RuleResult CheckSequences(const TxView& tx, CheckedTx& out) const

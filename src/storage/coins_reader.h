@@ -12,12 +12,15 @@ public:
     virtual ~CoinsReader() = default;
     /** The coin if it is unspent. Errors are of the disk. */
     virtual Found<Coin> Read(const OutPoint& outpoint) const = 0;
+    /** Whether the coin is unspent, as far as memory tells: never reads a disk. */
+    virtual bool IsInMemory(const OutPoint& outpoint) const = 0;
 };
 
 class CoinsDbReader final : public CoinsReader {
 public:
     explicit CoinsDbReader(const CoinsDb& db) : m_db(db) {}
     Found<Coin> Read(const OutPoint& outpoint) const override { return m_db.Get(outpoint); }
+    bool IsInMemory(const OutPoint&) const override { return false; }
 
 private:
     const CoinsDb& m_db;

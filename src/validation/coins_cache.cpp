@@ -70,6 +70,12 @@ Found<Coin> CoinsCache::Read(const OutPoint& outpoint) const
     return entry->coin;
 }
 
+bool CoinsCache::IsInMemory(const OutPoint& outpoint) const
+{
+    const Entry* entry = m_table.Find(outpoint).entry;
+    return entry ? !entry->spent : m_base.IsInMemory(outpoint);
+}
+
 void CoinsCache::Add(const OutPoint& outpoint, Coin coin, bool may_exist)
 {
     const CoinTable::Place place = m_table.Find(outpoint);

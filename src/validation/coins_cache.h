@@ -22,6 +22,7 @@ public:
     Result<const Coin*> Get(const OutPoint& outpoint);
     /** Does not change this cache; for overlays on top of it. */
     Found<Coin> Read(const OutPoint& outpoint) const override;
+    bool IsInMemory(const OutPoint& outpoint) const override;
 
     /** Adds an unspent coin. `may_exist`: the base may have an older coin of the same outpoint
      *  (BIP30 repeats, restored coins); otherwise it must have none. */

@@ -17,6 +17,7 @@ namespace {
 class Nothing final : public CoinsReader {
 public:
     Found<Coin> Read(const OutPoint&) const override { return std::optional<Coin>(); }
+    bool IsInMemory(const OutPoint&) const override { return false; }
 };
 
 class Ground {

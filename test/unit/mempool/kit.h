@@ -20,11 +20,14 @@ class MapCoins final : public CoinsReader {
 public:
     Found<Coin> Read(const OutPoint& outpoint) const override
     {
+        ++reads;
         const auto it = coins.find(outpoint);
         if (it == coins.end()) return std::optional<Coin>();
         return std::optional<Coin>(it->second);
     }
+    bool IsInMemory(const OutPoint& outpoint) const override { return coins.contains(outpoint); }
     std::map<OutPoint, Coin> coins;
+    mutable size_t reads = 0; //!< that could have been of a disk
 };
 
 /** The n-th of a series of outpoints. */

@@ -271,6 +271,15 @@ TEST_CASE("coins that are not there, not ripe, or too few", "[mempool]")
     CHECK(desk.Test(Spending({desk.AddCoin()}, {kValue + 1})) == "bad-txns-in-belowout");
 }
 
+TEST_CASE("a missing coin ends the reads for a transaction", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction orphan =
+        Spending({desk.AddCoin(), Name(9999), desk.AddCoin()}, std::vector<Amount>(2'000, 1'000));
+    CHECK(desk.Test(orphan) == "bad-txns-inputs-missingorspent");
+    CHECK(desk.coins.reads == 2); // none for its outputs, which may be thousands
+}
+
 TEST_CASE("the least fee is that of virtual bytes, rounded up", "[mempool]")
 {
     Desk desk;

@@ -329,6 +329,7 @@ public:
         const auto it = coins.find(outpoint);
         return it == coins.end() ? std::nullopt : std::optional<Coin>(it->second);
     }
+    bool IsInMemory(const OutPoint&) const override { return false; }
     std::map<OutPoint, Coin> coins;
     uint64_t fail_at = ~uint64_t{0};
     void Restart(uint64_t at)
