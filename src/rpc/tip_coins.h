@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mempool/tx_submission.h"
+#include "storage/recent_coins.h"
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -9,7 +10,10 @@ namespace ibd {
 class ChainTipCoins final : public TipCoins {
 public:
     /** The chain is null until it is loaded; both outlive all calls. */
-    ChainTipCoins(const std::atomic<ChainManager*>& chain, Env& env) : m_chain(chain), m_env(env) {}
+    ChainTipCoins(const std::atomic<ChainManager*>& chain, Env& env)
+        : m_chain(chain), m_env(env), m_recent(RandomKey(env))
+    {
+    }
 
     Result<> With(const Use& use) const override
     {
@@ -18,10 +22,18 @@ public:
             return SystemError("The chain is not loaded yet");
         }
         const CoinsGuard coins = chain->HoldCoins();
-        return use({coins.Tip(), coins.Cache(), IsCurrent(*chain, coins.Tip())});
+        const RecentCoinsReader reader(m_recent, coins.Cache(), coins.Tip().hash);
+        return use({coins.Tip(), reader, IsCurrent(*chain, coins.Tip())});
     }
 
 private:
+    static SipKey RandomKey(Env& env)
+    {
+        SipKey key;
+        env.RandomBytes({reinterpret_cast<uint8_t*>(&key), sizeof key});
+        return key;
+    }
+
     static constexpr int64_t kMaxTipAge = 3 * 60 * 60; //!< seconds
 
     bool IsCurrent(const ChainManager& chain, const HeaderNode& tip) const
@@ -32,6 +44,7 @@ private:
 
     const std::atomic<ChainManager*>& m_chain;
     Env& m_env;
+    mutable RecentCoins m_recent;
 };
 
 } // namespace ibd
