@@ -121,29 +121,18 @@ void PoolChange::ForEachChild(const PoolTx& tx, Visit visit) const
     for (const PoolTx* child : *others) visit(*child);
 }
 
-std::vector<const PoolTx*> PoolChange::Remaining() const
-{
-    std::vector<const PoolTx*> txs;
-    for (const auto& tx : m_added) txs.push_back(tx.get());
-    for (const PoolCluster* cluster : m_before) {
-        for (const PoolTx* tx : cluster->txs) {
-            if (!Removes(*tx)) txs.push_back(tx);
-        }
-    }
-    return txs;
-}
-
-PoolChange::Component PoolChange::Connected(const PoolTx& start, uint64_t visit) const
+PoolChange::Component PoolChange::Connected(const PoolTx& start, bool bounded) const
 {
     Component out;
+    const auto is_beyond = [&] { return bounded && !FitsIn(out); };
     const auto take = [&](const PoolTx& tx) {
-        if (tx.visit == visit) return;
-        tx.visit = visit;
+        if (tx.visit == m_visit || is_beyond()) return;
+        tx.visit = m_visit;
         out.txs.push_back(&tx);
         out.weight += tx.weight;
     };
     take(start);
-    for (size_t next = 0; next < out.txs.size(); ++next) {
+    for (size_t next = 0; next < out.txs.size() && !is_beyond(); ++next) {
         const PoolTx& tx = *out.txs[next];
         ForEachParent(tx, take);
         ForEachChild(tx, take);
@@ -151,25 +140,45 @@ PoolChange::Component PoolChange::Connected(const PoolTx& start, uint64_t visit)
     return out;
 }
 
-void PoolChange::Settle()
+bool PoolChange::FitsIn(const Component& component) const
 {
-    if (m_settled) return;
-    m_settled = true;
-    m_components.clear();
-    m_clusters.clear();
-    const uint64_t visit = m_pool.NextVisit();
-    for (const PoolTx* tx : Remaining()) {
-        if (tx->visit != visit) m_components.push_back(Connected(*tx, visit));
-    }
+    return m_pool.Fits(component.txs.size(), component.weight);
 }
 
-bool PoolChange::Fits()
+template <typename Visit>
+bool PoolChange::ForEachRemaining(Visit visit) const
 {
-    Settle();
-    return std::all_of(m_components.begin(), m_components.end(), [&](const Component& component) {
-        return m_pool.Fits(component.txs.size(), component.weight);
-    });
+    for (const auto& tx : m_added) {
+        if (!visit(*tx)) return false;
+    }
+    for (const PoolCluster* cluster : m_before) {
+        for (const PoolTx* tx : cluster->txs) {
+            if (!Removes(*tx) && !visit(*tx)) return false;
+        }
+    }
+    return true;
 }
+
+bool PoolChange::Settle(bool bounded)
+{
+    const auto fits = [this](const Component& component) { return FitsIn(component); };
+    if (m_settled) return std::all_of(m_components.begin(), m_components.end(), fits);
+    m_components.clear();
+    m_clusters.clear();
+    m_visit = m_pool.NextVisit();
+    bool all_fit = true;
+    m_settled = ForEachRemaining([&](const PoolTx& tx) {
+        if (tx.visit == m_visit) return true;
+        m_components.push_back(Connected(tx, bounded));
+        all_fit &= fits(m_components.back());
+        return all_fit || !bounded;
+    });
+    return all_fit;
+}
+
+/** A transaction may name thousands of full clusters, and is refused without a fee: so the walk
+ *  ends with the first transaction too many. */
+bool PoolChange::Fits() { return Settle(/*bounded=*/true); }
 
 std::unique_ptr<PoolCluster> PoolChange::ClusterOf(const Component& component) const
 {
@@ -358,7 +367,7 @@ private:
 
 void PoolChange::DropExcess(RemovalReason reason)
 {
-    Settle();
+    Settle(/*bounded=*/false);
     std::set<const PoolTx*> unstaged;
     for (const Component& component : m_components) {
         if (m_pool.Fits(component.txs.size(), component.weight)) continue;

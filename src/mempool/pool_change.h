@@ -82,11 +82,15 @@ private:
     /** Forgets all that is staged. */
     void Clear();
     void Touch(const PoolTx& tx);
-    /** Finds the components, unless nothing was staged since. */
-    void Settle() IBD_NO_THREAD_CHECK;
+    /** Finds the components, unless nothing was staged since; whether all are within the limits.
+     *  With `bounded` it ends at the first that is not, without all of its transactions. */
+    bool Settle(bool bounded) IBD_NO_THREAD_CHECK;
+    bool FitsIn(const Component& component) const;
     void MakeClusters();
-    std::vector<const PoolTx*> Remaining() const;
-    Component Connected(const PoolTx& start, uint64_t visit) const;
+    Component Connected(const PoolTx& start, bool bounded) const;
+    /** Calls until it returns false; whether it never did. Added transactions come first. */
+    template <typename Visit>
+    bool ForEachRemaining(Visit visit) const;
     std::unique_ptr<PoolCluster> ClusterOf(const Component& component) const;
     /** Unlinks added transactions; what spends them is removed too. */
     void Unstage(const std::set<const PoolTx*>& txs);
@@ -107,6 +111,7 @@ private:
     std::vector<const PoolCluster*> m_before;
     std::unordered_set<const PoolCluster*> m_touched;
     bool m_settled = false;
+    uint64_t m_visit = 0; //!< of the walk that found the components
     std::vector<Component> m_components;
     std::vector<std::unique_ptr<PoolCluster>> m_clusters; //!< of m_components; empty: not made yet
 };

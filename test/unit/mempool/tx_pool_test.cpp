@@ -578,6 +578,40 @@ TEST_CASE("a child pays for its parent", "[mempool]")
     CHECK(pool.InOrder().back() == pool.Find(other.Id()));
 }
 
+TEST_CASE("a transaction that would join full clusters is refused after few steps", "[mempool]")
+{
+    constexpr uint32_t kClusters = 50;
+    TxPool pool{PoolLimits()};
+    const Lock lock(pool.mutex);
+    const auto make = [](const std::vector<OutPoint>& spent) {
+        PoolTx tx;
+        tx.tx = Spending(spent, {1'000}).Freeze();
+        tx.fee = 500;
+        tx.vsize = 100;
+        tx.weight = 400;
+        return tx;
+    };
+    std::vector<OutPoint> ends;
+    for (uint32_t i = 0; i < kClusters; ++i) {
+        OutPoint next = Name(i);
+        for (size_t count = 0; count < kMaxClusterTxs; ++count) {
+            PoolTx tx = make({next});
+            next = {tx.Id(), 0};
+            AddTx(pool, std::move(tx));
+        }
+        ends.push_back(next);
+    }
+    PoolChange change(pool);
+    change.Add(make(ends));
+    CHECK_FALSE(change.Fits());
+    uint64_t last = 0;
+    const std::vector<const PoolTx*> all = pool.InOrder();
+    for (const PoolTx* tx : all) last = std::max(last, tx->visit);
+    const auto visited =
+        std::count_if(all.begin(), all.end(), [&](const PoolTx* tx) { return tx->visit == last; });
+    CHECK(visited <= static_cast<int>(kMaxClusterTxs)); // of 3,200
+}
+
 TEST_CASE("a modified fee stays within its bounds", "[mempool]")
 {
     TxPool pool{PoolLimits()};
