@@ -58,6 +58,7 @@ public:
     std::vector<TxOffer> offers; //!< all so far
     std::set<Txid> unbroadcast;
     mutable size_t asked = 0; //!< transactions in calls of InMiningOrder()
+    mutable size_t lookups = 0; //!< by Has()
 
     void Add(const TransactionRef& tx)
     {
@@ -87,7 +88,11 @@ public:
     bool HasNews() const { return !held && !m_waiting.empty(); }
     bool HasTx(const TransactionRef& tx) const { return m_by_wtxid.contains(tx->WitnessId()); }
 
-    bool Has(const TxKey& key) const override { return Find(key).has_value(); }
+    bool Has(const TxKey& key) const override
+    {
+        ++lookups;
+        return Find(key).has_value();
+    }
     std::optional<Entry> Find(const TxKey& key) const override
     {
         Txid id = key.hash;

@@ -70,13 +70,17 @@ int64_t TxFetcher::DelayOf(const Peer& peer, bool by_txid) const
     return delay;
 }
 
+bool TxFetcher::HasRoom(const Peer& peer, size_t announcements) const
+{
+    return peer.Permits(kPermitRelay) ||
+           m_requests.CountOf(peer.Id()) + announcements <= kMaxAnnouncements;
+}
+
 bool TxFetcher::Announced(const Peer& peer, const TxKey& key)
 {
     if (AnnouncedOrphan(peer, key)) return true;
     if (IsKnown(key, true)) return true;
-    if (!peer.Permits(kPermitRelay) && m_requests.CountOf(peer.Id()) >= kMaxAnnouncements) {
-        return false;
-    }
+    if (!HasRoom(peer, 1)) return false;
     m_requests.Announced(peer.Id(), key, peer.IsPreferredSource(),
                          m_peers.Now() + DelayOf(peer, !key.is_wtxid));
     return false;
@@ -87,6 +91,8 @@ bool TxFetcher::AnnouncedOrphan(const Peer& peer, const TxKey& key)
 {
     const TransactionRef orphan = key.is_wtxid ? m_orphans.Find(key.hash) : nullptr;
     if (!orphan) return false;
+    // An inv may name it thousands of times, and it may have thousands of parents.
+    if (m_orphans.IsOf(key.hash, peer.Id()) || !HasRoom(peer, 1)) return true;
     std::vector<Txid> parents = ParentsOf(*orphan);
     // A parent may be an orphan as well: it is not requested, and may take long.
     const bool waits = std::any_of(parents.begin(), parents.end(),
@@ -109,11 +115,7 @@ void TxFetcher::RemoveKnown(std::vector<Txid>& parents) const
 bool TxFetcher::AskForParents(const Peer& peer, const std::vector<Txid>& parents,
                               const Wtxid& orphan)
 {
-    if (m_orphans.IsOf(orphan, peer.Id())) return false;
-    if (!peer.Permits(kPermitRelay) &&
-        m_requests.CountOf(peer.Id()) + parents.size() > kMaxAnnouncements) {
-        return false;
-    }
+    if (m_orphans.IsOf(orphan, peer.Id()) || !HasRoom(peer, parents.size())) return false;
     const int64_t time = m_peers.Now() + DelayOf(peer, true);
     for (const Txid& parent : parents) {
         m_requests.Announced(peer.Id(), {parent, false}, peer.IsPreferredSource(), time);

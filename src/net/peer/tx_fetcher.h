@@ -73,6 +73,8 @@ private:
     bool IsKnown(const TxKey& key, bool with_reconsiderable) const;
     int64_t DelayOf(const Peer& peer, bool by_txid) const;
     void RemoveKnown(std::vector<Txid>& parents) const;
+    /** Whether the peer may announce so many more. */
+    bool HasRoom(const Peer& peer, size_t announcements) const;
     bool AnnouncedOrphan(const Peer& peer, const TxKey& key);
     bool AskForParents(const Peer& peer, const std::vector<Txid>& parents, const Wtxid& orphan);
     void KeepOrphan(PeerId peer, const TransactionRef& tx, Refusal& out);

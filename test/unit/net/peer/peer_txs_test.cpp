@@ -132,6 +132,29 @@ TEST_CASE("an orphan with another witness does not end the request for the right
     CHECK(scene.pool.HasTx(child));
 }
 
+TEST_CASE("an orphan with many parents that is announced again costs no look at them", "[peer_txs]")
+{
+    constexpr uint32_t kParents = 500;
+    Scene scene;
+    std::vector<OutPoint> spent;
+    for (uint32_t i = 0; i < kParents; ++i) spent.push_back({Simple(i)->Id(), 0});
+    const TransactionRef orphan = MakeModelTx(spent, 100'000);
+    const PeerId sender = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId full = scene.Befriend(ConnectionKind::kInbound);
+    scene.SayTx(sender, orphan);
+    InvMessage many, again;
+    for (uint32_t i = 0; i < TxFetcher::kMaxAnnouncements; ++i) {
+        many.list.items.push_back({kInvWtx, Simple(1'000 + i)->WitnessId()});
+    }
+    again.list.items.assign(100, {kInvWtx, orphan->WitnessId()});
+    scene.node.Say(full, many); // it may announce no more
+    scene.pool.lookups = 0;
+    scene.node.Say(sender, again);
+    scene.node.Say(full, again);
+    CHECK(scene.pool.lookups == 0);
+    CHECK(scene.AnnouncersOf(orphan) == std::vector{sender});
+}
+
 TEST_CASE("peers take turns at a pool without room", "[peer_txs]")
 {
     constexpr uint32_t kEach = 6;
