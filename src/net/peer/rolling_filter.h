@@ -49,18 +49,31 @@ private:
 
     size_t Words() const { return m_size * kBitsPerId / kWordBits + 1; }
 
-    /** The bits of an id, by double hashing. */
+    /** The bits of an id, by double hashing; the second hash is made from the first, as one that
+     *  is keyed suffices. */
     class Places {
     public:
         Places(const RollingFilter& filter, ByteSpan id)
-            : m_first(SipHasher(filter.m_key).Write(id).Finalize()),
-              m_step(SipHasher({filter.m_key.k1, ~filter.m_key.k0}).Write(id).Finalize() | 1),
+            : m_first(SipHasher(filter.m_key).Write(id).Finalize()), m_step(Mixed(m_first) | 1),
               m_bits(filter.Words() * kWordBits)
         {
         }
-        uint64_t Bit(unsigned function) const { return (m_first + function * m_step) % m_bits; }
+        /** By a product in place of a remainder: a peer may have us look for 50,000 ids. */
+        uint64_t Bit(unsigned function) const
+        {
+            __extension__ typedef unsigned __int128 Uint128;
+            return static_cast<uint64_t>(Uint128{m_first + function * m_step} * m_bits >> 64);
+        }
 
     private:
+        /** Each bit of the result depends on all of `x`. */
+        static uint64_t Mixed(uint64_t x)
+        {
+            x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
+            x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53;
+            return x ^ x >> 33;
+        }
+
         uint64_t m_first;
         uint64_t m_step;
         uint64_t m_bits;
