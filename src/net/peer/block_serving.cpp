@@ -120,20 +120,23 @@ void BlockServing::HandleGetData(Peer& peer, ByteSpan payload)
     Serve(peer);
 }
 
-/** Answers requests for transactions, and then one more request: reading a block is work. */
+/** Answers requests for transactions for a turn, and then one for a block: reading it is work. */
 void BlockServing::Serve(Peer& peer)
 {
     State& state = m_states[peer];
     if (state.requests.empty() || m_at.link.SendPaused(peer.Id())) return;
     NotFoundMessage missing;
     const auto is_paused = [&] { return m_at.link.SendPaused(peer.Id()); };
-    while (!state.requests.empty() && state.requests.front().IsTx() && !is_paused()) {
+    const int64_t end = m_at.env.MonotonicMicros() + kTurn;
+    const auto is_over = [&] { return is_paused() || m_at.env.MonotonicMicros() >= end; };
+    while (!state.requests.empty() && state.requests.front().IsTx() && !is_over()) {
         const InventoryItem item = state.requests.front();
         state.requests.pop_front();
         // A peer that never gets transactions gets no answer.
         if (peer.may_get_txs && !m_txs.Send(peer, item)) missing.list.items.push_back(item);
     }
-    if (!state.requests.empty() && !is_paused() && !AwaitsChain(state)) {
+    if (!state.requests.empty() && !state.requests.front().IsTx() && !is_paused() &&
+        !AwaitsChain(state)) {
         const InventoryItem item = state.requests.front();
         state.requests.pop_front();
         if (item.IsBlock()) ServeBlock(peer, item);

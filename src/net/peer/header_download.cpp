@@ -38,30 +38,52 @@ void HeaderDownload::Describe(const Peer& peer, PeerInfo& info) const
 
 void HeaderDownload::HandleInv(Peer& peer, ByteSpan payload)
 {
-    const auto message = m_peers.Read<InvMessage>(payload);
+    auto message = m_peers.Read<InvMessage>(payload);
     if (!message) return;
     if (message->list.TooMany()) {
         return m_peers.Misbehaving(peer,
                                    fmt::format("inv message size = {}", message->list.Count()));
     }
-    const BlockHash* unknown = nullptr;
-    for (const InventoryItem& item : message->list.items) {
-        // A peer announces transactions in one way.
-        if (item.type == (peer.wtxid_relay ? kInvTx : kInvWtx)) continue;
-        if (item.type == kInvBlock) {
-            const bool have = m_at.chain.Find(item.hash) != nullptr;
-            m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
-                           have ? "have" : "new", peer.Id());
-            m_chains.NoteAnnounced(peer, item.hash);
-            if (!have && !m_at.chain.IsImporting()) unknown = &item.hash;
-        } else if (item.IsTx()) {
-            if (!m_txs.TakeInv(peer, item)) return;
-        } else {
-            m_at.log.Debug(LogCategory::kNet, "Unknown inv type \"{}\" received from peer={}",
-                           item.ToString(), peer.Id());
-        }
+    const std::vector<InventoryItem>& items = message->list.items;
+    m_states[peer].announced.assign(items.begin(), items.end());
+    TakeAnnounced(peer);
+}
+
+/** As many as a turn allows. The rest waits, and the peer's next message with it. */
+void HeaderDownload::TakeAnnounced(Peer& peer)
+{
+    State& state = m_states[peer];
+    if (state.announced.empty()) return;
+    const int64_t end = m_at.env.MonotonicMicros() + kTurn;
+    while (!state.announced.empty()) {
+        const InventoryItem item = state.announced.front();
+        state.announced.pop_front();
+        if (!Take(peer, item)) return state.announced.clear();
+        if (m_at.env.MonotonicMicros() >= end) break;
     }
-    if (unknown) AskForHeadersOf(peer, *unknown);
+    if (!state.announced.empty()) return;
+    if (const auto unknown = std::exchange(state.unknown_block, {})) {
+        AskForHeadersOf(peer, *unknown);
+    }
+}
+
+/** False: the peer was disconnected for it. */
+bool HeaderDownload::Take(Peer& peer, const InventoryItem& item)
+{
+    // A peer announces transactions in one way.
+    if (item.type == (peer.wtxid_relay ? kInvTx : kInvWtx)) return true;
+    if (item.IsTx()) return m_txs.TakeInv(peer, item);
+    if (item.type != kInvBlock) {
+        m_at.log.Debug(LogCategory::kNet, "Unknown inv type \"{}\" received from peer={}",
+                       item.ToString(), peer.Id());
+        return true;
+    }
+    const bool have = m_at.chain.Find(item.hash) != nullptr;
+    m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
+                   have ? "have" : "new", peer.Id());
+    m_chains.NoteAnnounced(peer, item.hash);
+    if (!have && !m_at.chain.IsImporting()) m_states[peer].unknown_block = BlockHash(item.hash);
+    return true;
 }
 
 /** The last block of an inv is the highest. While headers come from a single peer, each new block

@@ -31,6 +31,11 @@ public:
     void SetListener(HeaderListener& listener) { m_listener = &listener; }
 
     void Handle(Peer& peer, ReceivedMessage& message) override;
+    void Serve(Peer& peer) override { TakeAnnounced(peer); }
+    Unserved UnservedOf(const Peer& peer) const override
+    {
+        return m_states[peer].announced.empty() ? Unserved::kNone : Unserved::kReady;
+    }
     void Maintain(Peer& peer) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
@@ -68,8 +73,12 @@ private:
         int64_t sync_timeout = 0;    //!< microseconds; kNever: it caught up once
         int64_t last_announcement = 0;
         ChainCheck check;
+        std::deque<InventoryItem> announced;    //!< of its inv, not read yet
+        std::optional<BlockHash> unknown_block; //!< the last one of that inv
     };
     void HandleInv(Peer& peer, ByteSpan payload);
+    void TakeAnnounced(Peer& peer);
+    bool Take(Peer& peer, const InventoryItem& item);
     void AskForHeadersOf(Peer& peer, const BlockHash& block);
     void HandleHeaders(Peer& peer, ByteSpan payload);
     bool Check(Peer& peer, const std::vector<BlockHeader>& headers,

@@ -23,6 +23,9 @@ class FilterProvider;
 class HintsProvider;
 
 inline constexpr int64_t kSecond = 1'000'000; //!< microseconds
+/** Of work for one peer after which the others get their turn, where a single message may ask for
+ *  much: 50,000 announcements take longer than a block may wait. */
+inline constexpr int64_t kTurn = 500; //!< microseconds
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 /** Blocks of a node with NODE_NETWORK_LIMITED. */
 inline constexpr int kLimitedBlocks = 288;

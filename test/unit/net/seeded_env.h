@@ -1,4 +1,5 @@
-// SeededEnv: chance from a seed and no machine: no files, and a clock that stands still.
+// SeededEnv: chance from a seed and no machine: no files, and a clock that stands still, or moves
+// when it is read, as if work took time.
 #pragma once
 
 #include "util/check.h"
@@ -27,16 +28,18 @@ public:
     Result<> SyncDirectory(const Path&) override { return NoFiles(); }
     Result<uint64_t> SpaceAvailable(const Path&) override { return NoFiles(); }
     int64_t UnixTime() override { return 0; }
-    int64_t MonotonicMicros() override { return 0; }
+    int64_t MonotonicMicros() override { return m_micros += micros_for_a_look; }
     void RandomBytes(MutableByteSpan out) override
     {
         for (uint8_t& byte : out) byte = static_cast<uint8_t>(m_rng());
     }
+    int64_t micros_for_a_look = 0;
 
 private:
     static Error NoFiles() { return SystemError("there are no files here"); }
 
     std::mt19937_64 m_rng;
+    int64_t m_micros = 0;
 };
 
 } // namespace ibd::test

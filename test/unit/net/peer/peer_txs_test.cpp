@@ -155,6 +155,50 @@ TEST_CASE("an orphan with many parents that is announced again costs no look at 
     CHECK(scene.AnnouncersOf(orphan) == std::vector{sender});
 }
 
+TEST_CASE("long lists of a peer are read in turns with other peers", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId greedy = scene.Befriend(ConnectionKind::kInbound);
+    const PeerId modest = scene.Befriend(ConnectionKind::kInbound);
+    InvMessage inv;
+    GetDataMessage request;
+    for (uint32_t i = 0; i < 5'000; ++i) {
+        inv.list.items.push_back({kInvWtx, Simple(i)->WitnessId()});
+        request.list.items.push_back({kInvWtx, Simple(i)->WitnessId()});
+    }
+    const auto send = [&](PeerId peer, std::string_view type, Bytes payload) {
+        scene.node.manager.Received(peer, {std::string(type), std::move(payload), 0, ""});
+    };
+    scene.node.env.micros_for_a_look = 50;
+    // Of each message as much is read as a turn allows, and what follows it waits.
+    for (const bool is_inv : {true, false}) {
+        scene.pool.lookups = 0;
+        if (is_inv) send(greedy, InvMessage::kType, Encode(inv));
+        if (!is_inv) send(greedy, GetDataMessage::kType, Encode(request));
+        send(greedy, PingMessage::kType, Encode(PingMessage{1}));
+        send(modest, PingMessage::kType, Encode(PingMessage{2}));
+        size_t rounds = 0;
+        for (; scene.node.Take<PongMessage>(modest).empty(); ++rounds) scene.node.manager.Work();
+        CHECK(rounds <= 3);
+        CHECK(scene.pool.lookups < 100);
+        size_t not_found = 0;
+        const auto is_answered = [&] {
+            bool pong = false;
+            for (const OutgoingMessage& message : scene.node.link.sent[greedy]) {
+                pong |= message.type == PongMessage::kType;
+                if (message.type != NotFoundMessage::kType) continue;
+                not_found += Decode<NotFoundMessage>(message.payload)->list.items.size();
+            }
+            scene.node.link.sent[greedy].clear();
+            return pong;
+        };
+        CHECK_FALSE(is_answered());
+        while (!is_answered()) scene.node.manager.Work();
+        if (is_inv) CHECK(scene.pool.lookups == inv.list.items.size());
+        if (!is_inv) CHECK(not_found == request.list.items.size());
+    }
+}
+
 TEST_CASE("peers take turns at a pool without room", "[peer_txs]")
 {
     constexpr uint32_t kEach = 6;
