@@ -130,8 +130,12 @@ void PeerNetwork::Impl::LogStartOfWork()
 bool PeerNetwork::Impl::Round()
 {
     if (const auto change = m_tip.Take()) m_peers.TipChanged(*change->tip, *change->fork);
+    const int64_t end = m_at.env.MonotonicMicros() + PeerManager::kWorkTime;
     bool more = true;
-    for (int i = 0; i < kRoundsAtOnce && more; ++i) more = m_peers.Work();
+    for (int i = 0; i < kRoundsAtOnce && more; ++i) {
+        more = m_peers.Work();
+        if (m_at.env.MonotonicMicros() >= end) break;
+    }
     Tick();
     m_connections.Flush();
     return more;

@@ -42,6 +42,10 @@ public:
     bool IsIdle() const { return !m_downloader || m_downloader->Requests().Empty(); }
     /** Heights of the blocks requested from a peer. */
     std::vector<int32_t> InFlight(const Peer& peer) const;
+    bool IsAsked(const Peer& peer) const
+    {
+        return m_downloader && m_downloader->Requests().CountTo(peer.Id()) > 0;
+    }
     /** Seconds since 1970; 0: never. */
     int64_t LastBlockOf(const Peer& peer) const { return m_states[peer].last_block; }
 

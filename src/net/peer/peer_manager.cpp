@@ -69,14 +69,50 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 bool PeerManager::Work()
 {
     for (PeerTopic* const topic : m_peers.Topics()) topic->StartRound();
+    const int64_t end = m_at.env.MonotonicMicros() + kWorkTime;
+    const uint64_t steps = m_steps;
+    const auto& all = m_peers.All();
     bool more = false;
-    for (const auto& [id, peer] : m_peers.All()) {
-        // A verdict takes effect before later messages of the peer.
-        if (!peer->closing) PunishIfMisbehaved(*peer);
-        if (!peer->closing) more |= ReadOne(*peer);
-        if (!peer->closing) Maintain(*peer);
+    // With more to do than fits, blocks do not wait for their peer's turn.
+    for (auto it = all.begin(); m_next && it != all.end(); ++it) {
+        if (BringsBlock(*it->second)) more |= WorkOn(*it->second);
+    }
+    auto it = m_next ? all.lower_bound(*m_next) : all.begin();
+    m_next.reset();
+    for (size_t left = all.size(); left > 0; --left) {
+        if (it == all.end()) it = all.begin();
+        more |= WorkOn(*it->second);
+        ++it;
+        // Without a step all peers are visited, so that nothing that came meanwhile is missed.
+        if (left == 1 || m_steps == steps || m_at.env.MonotonicMicros() < end) continue;
+        m_next = it == all.end() ? all.begin()->first : it->first;
+        return true;
     }
     return more;
+}
+
+/** Returns whether more can be done at once. */
+bool PeerManager::WorkOn(Peer& peer)
+{
+    bool more = false;
+    // A verdict takes effect before later messages of the peer.
+    if (!peer.closing) PunishIfMisbehaved(peer);
+    if (!peer.closing) more = ReadOne(peer);
+    if (!peer.closing) Maintain(peer);
+    return more;
+}
+
+/** Whether its next message is a block, or a part of one, for which we asked. Few peers can be
+ *  asked at a time, so that these alone cannot hold up the others. */
+bool PeerManager::BringsBlock(const Peer& peer) const
+{
+    if (peer.closing || peer.unread.empty()) return false;
+    const std::string& type = peer.unread.front().type;
+    if (type != CompactBlockMessage::kType && type != BlockTxnMessage::kType &&
+        type != BlockMessage::kType) {
+        return false;
+    }
+    return m_announcing.IsAnnouncer(peer) || m_blocks.IsAsked(peer);
 }
 
 /** Returns whether to call it again at once. Serves requests before reading further messages, so
@@ -86,11 +122,15 @@ bool PeerManager::ReadOne(Peer& peer)
     using Unserved = PeerTopic::Unserved;
     for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Serve(peer);
     if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
-    if (HasUnserved(peer, Unserved::kReady)) return true;
+    if (HasUnserved(peer, Unserved::kReady)) {
+        ++m_steps;
+        return true;
+    }
     if (HasUnserved(peer, Unserved::kWaiting)) return false;
     if (peer.unread.empty() || m_blocks.MustWait(peer, peer.unread.front())) return false;
     ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();
+    ++m_steps;
     const size_t size = message.payload.size();
     Handle(peer, message);
     m_at.link.Consumed(peer.Id(), size);

@@ -63,9 +63,11 @@ public:
     /** The active chain ends in `tip`, and left the old one at `fork`. */
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
 
-    /** Reads at most one message of each peer and does its due work. Returns whether more can be
-     *  done at once; otherwise call it after an arrival, and ten times a second. */
+    /** Reads at most one message of each peer and does its due work, or as much of that as fits
+     *  into kWorkTime; then the next call continues. Returns whether more can be done at once;
+     *  otherwise call it after an arrival, and ten times a second. */
     bool Work();
+    static constexpr int64_t kWorkTime = 1'000; //!< microseconds
 
     // For the user.
 
@@ -89,6 +91,8 @@ public:
 
 private:
     PeerTopic* TopicOf(MessageTopic topic);
+    bool WorkOn(Peer& peer);
+    bool BringsBlock(const Peer& peer) const;
     bool ReadOne(Peer& peer);
     bool HasUnserved(const Peer& peer, PeerTopic::Unserved kind) const;
     void Handle(Peer& peer, ReceivedMessage& message);
@@ -119,6 +123,8 @@ private:
     BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
     FilterServing m_filters{m_peers, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
+    std::optional<PeerId> m_next; //!< with whom Work() continues; nothing: with the first
+    uint64_t m_steps = 0;         //!< messages read, and further answers to one
 };
 
 } // namespace ibd

@@ -105,6 +105,39 @@ TEST_CASE("a block that alone is missing is asked for as a compact one", "[peer_
     CHECK(whole[0].type == kInvWitnessBlock);
 }
 
+TEST_CASE("a block that was asked for does not wait for the turn of its peer", "[peer_compact]")
+{
+    constexpr int kBusy = 50;
+    Scene scene;
+    TestNode& node = scene.node;
+    const PeerId peer = scene.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
+    std::vector<PeerId> busy;
+    for (int i = 0; i < kBusy; ++i) {
+        busy.push_back(scene.Befriend(ConnectionKind::kInbound, "1.1.1.2:1"));
+    }
+    const MadeBlock& block = scene.Next();
+    scene.Announce(peer, block);
+    const auto send = [&](PeerId from, std::string_view type, Bytes payload) {
+        node.manager.Received(from, {std::string(type), std::move(payload), 0, ""});
+    };
+    for (const PeerId other : busy) {
+        for (uint64_t i = 0; i < 10; ++i) send(other, PingMessage::kType, Encode(PingMessage{i}));
+    }
+    node.env.micros_for_a_look = PeerManager::kWorkTime; // one peer at a time
+    node.manager.Work();
+    node.manager.Work();
+    send(peer, CompactBlockMessage::kType, Encode(Scene::Compact(block)));
+    node.manager.Work();
+    CHECK(scene.Missing(peer) == kAllButCoinbase);
+    send(peer, BlockTxnMessage::kType, Encode(Scene::Answer(block, kAllButCoinbase)));
+    node.manager.Work();
+    node.manager.Work();
+    CHECK(scene.Has(block));
+    // Nobody is forgotten.
+    node.Run();
+    for (const PeerId other : busy) CHECK(node.Take<PongMessage>(other).size() == 10);
+}
+
 TEST_CASE("compact blocks that nobody wants to have", "[peer_compact]")
 {
     Scene scene;
