@@ -29,10 +29,12 @@ bool TxIntake::HasRoom(size_t bytes) const
 
 void TxIntake::Put(TxOffer offer)
 {
-    const Lock lock(m_mutex);
-    m_bytes += offer.Bytes();
-    m_waiting.push_back(std::move(offer));
-    m_filled.notify_one();
+    {
+        const Lock lock(m_mutex);
+        m_bytes += offer.Bytes();
+        m_waiting.push_back(std::move(offer));
+    }
+    m_filled.notify_one(); // without the lock, which the thread would wait for at once
 }
 
 std::vector<TxAnswer> TxIntake::TakeAnswers()
@@ -56,14 +58,19 @@ void TxIntake::Work()
 {
     while (std::optional<TxOffer> offer = Next()) {
         const size_t bytes = offer->Bytes();
-        TxAnswer answer = Check(std::move(*offer));
-        {
-            const Lock lock(m_mutex);
-            m_bytes -= bytes;
-            m_answers.push_back(std::move(answer));
-        }
-        m_news();
+        if (Answered(Check(std::move(*offer)), bytes)) m_news();
     }
+}
+
+/** Whether the peers are to be woken now. That costs as much as a small check, so while small ones
+ *  follow, some answers are reported together. */
+bool TxIntake::Answered(TxAnswer answer, size_t bytes)
+{
+    const Lock lock(m_mutex);
+    m_bytes -= bytes;
+    m_answers.push_back(std::move(answer));
+    return m_waiting.empty() || m_answers.size() >= kMostUnreported ||
+           m_waiting.front().Bytes() > kSmallOffer;
 }
 
 TxAnswer TxIntake::Check(TxOffer offer)

@@ -15,6 +15,10 @@ namespace ibd {
 class TxIntake {
 public:
     static constexpr size_t kMaxBytes = 16 << 20;
+    /** Answers that may wait to be reported together, while the next check is of an offer of at
+     *  most so many bytes, and so takes at most a few milliseconds. */
+    static constexpr size_t kMostUnreported = 16;
+    static constexpr size_t kSmallOffer = 2'000;
 
     /** All arguments outlive it. */
     TxIntake(const TxSubmission& door, TxPool& pool, Env& env)
@@ -25,7 +29,7 @@ public:
     TxIntake(const TxIntake&) = delete;
     TxIntake& operator=(const TxIntake&) = delete;
 
-    /** Starts to check; the chain is loaded. `news` is called on the thread after each verdict;
+    /** Starts to check; the chain is loaded. `news` is called on the thread after verdicts;
      *  `fatal` receives failures of the disk. */
     void Start(std::function<void()> news, std::function<void(const Error&)> fatal);
     /** Drops what waits and ends the thread; nothing is checked after it. */
@@ -38,6 +42,7 @@ public:
 
 private:
     void Work();
+    bool Answered(TxAnswer answer, size_t bytes);
     std::optional<TxOffer> Next();
     TxAnswer Check(TxOffer offer);
     void CheckSingle(TxAnswer& answer);

@@ -123,7 +123,7 @@ private:
     BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
     FilterServing m_filters{m_peers, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
-    std::optional<PeerId> m_next; //!< with whom Work() continues; nothing: with the first
+    std::optional<PeerId> m_next; //!< where Work() continues; nothing: at the first
     uint64_t m_steps = 0;         //!< messages read, and further answers to one
 };
 

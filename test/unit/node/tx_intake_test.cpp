@@ -40,6 +40,16 @@ public:
         if (broken) return SystemError("the disk is gone");
         return use({m_headers.back(), m_coins});
     }
+    /** Waits until there are so many. */
+    std::vector<TxAnswer> Answers(size_t count)
+    {
+        std::vector<TxAnswer> out;
+        while (out.size() < count) {
+            news.acquire();
+            for (TxAnswer& answer : intake.TakeAnswers()) out.push_back(std::move(answer));
+        }
+        return out;
+    }
     void Start()
     {
         intake.Start([this] { news.release(); }, [this](const Error& error) { fatal = error; });
@@ -119,10 +129,9 @@ TEST_CASE("the intake takes 16 MiB, with what is being checked, or one larger of
 
     scene.is_shut = false;
     scene.opened.release();
-    for (int i = 0; i < 4; ++i) scene.news.acquire();
+    const std::vector<TxAnswer> answers = scene.Answers(4);
     CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
     // The verdicts come in the order of the offers.
-    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
     REQUIRE(answers.size() == 4);
     for (PeerId peer = 0; peer < 4; ++peer) {
         const TxAnswer& answer = answers[static_cast<size_t>(peer)];
@@ -131,6 +140,30 @@ TEST_CASE("the intake takes 16 MiB, with what is being checked, or one larger of
     }
     CHECK(answers[0].txs[0]->pool_size == 1);
     CHECK_FALSE(scene.fatal);
+}
+
+TEST_CASE("the verdicts on small transactions are reported together", "[tx_intake]")
+{
+    Scene scene;
+    scene.is_shut = true;
+    scene.Start();
+    constexpr PeerId kSmall = 5;
+    for (PeerId peer = 0; peer < kSmall; ++peer) {
+        scene.intake.Put({.peer = peer, .txs = {scene.Good()}});
+    }
+    scene.intake.Put({.peer = kSmall, .txs = {scene.Large(2 * TxIntake::kSmallOffer)}});
+    scene.intake.Put({.peer = kSmall + 1, .txs = {scene.Good()}});
+    scene.reached.acquire();
+    scene.is_shut = false;
+    scene.opened.release();
+    size_t reports = 0;
+    for (size_t answers = 0; answers < kSmall + 2; ++reports) {
+        scene.news.acquire();
+        answers += scene.intake.TakeAnswers().size();
+    }
+    scene.intake.Stop();
+    while (scene.news.try_acquire()) ++reports;
+    CHECK(reports == 2); // before the large one, and at the end
 }
 
 TEST_CASE("the end of the intake drops what waits", "[tx_intake]")
@@ -174,8 +207,7 @@ TEST_CASE("a parent below the least rate comes in with its child by the intake",
     const TransactionRef child = Spending({{parent->Id(), 0}}, {kValue - kFee}).Freeze();
     scene.intake.Put({.peer = 1, .txs = {parent}});
     scene.intake.Put({.peer = 1, .txs = {parent, child}});
-    for (int i = 0; i < 2; ++i) scene.news.acquire();
-    const std::vector<TxAnswer> answers = scene.intake.TakeAnswers();
+    const std::vector<TxAnswer> answers = scene.Answers(2);
     REQUIRE(answers.size() == 2);
     REQUIRE(answers[0].txs[0]->violation);
     CHECK(answers[0].txs[0]->violation->kind == RuleViolation::Kind::kReconsiderable);
