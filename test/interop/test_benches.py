@@ -52,6 +52,13 @@ class Benches(unittest.TestCase):
                                 "--repeat", "1", "--seconds", "0")
             self.assertIn("| blocks a second of CPU, as bytes | ", report)
 
+    def test_relay_attacks(self):
+        core = built_program("build_core.sh", "IBD_CORE") / "bitcoind"
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("relay_attacks", work, "--core", core, "--only", "conflicts",
+                                "--scale", "0.02")
+            self.assertIn("| conflicts: CPU / Core's | ", report)
+
     def test_hostile_scripts(self):
         build = own_program("bench_script").parent
         built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
