@@ -4,9 +4,9 @@
 // neither disk nor subscribers hold up the chain. Events that its queue drops leave a gap in the
 // numbers.
 //
-// During a reorganisation the new blocks are published once the pool has followed, as in Core: blocks
-// taken back, then changes of the pool, then new blocks. Memory: one block, and the names of the
-// blocks of a reorganisation.
+// During a reorganisation the new blocks are published once the pool has followed, as in Core:
+// blocks taken back, then changes of the pool, then new blocks. Memory: one block, and the names of
+// the blocks of a reorganisation.
 #pragma once
 
 #include "events/events.h"
