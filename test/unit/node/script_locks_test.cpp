@@ -159,12 +159,15 @@ TEST_CASE("no script of a new transaction runs under a lock", "[pool]")
     SECTION("peers")
     {
         TxIntake intake(node.door, node.pool, node.engine.GetEnv());
-        std::atomic<int> news = 0;
-        intake.Start([&] { ++news; }, [&](const Error&) { ++node.failures; });
+        intake.Start([] {}, [&](const Error&) { ++node.failures; });
         intake.Put({.peer = 1, .txs = {tx.Freeze()}});
         intake.Put({.peer = 2, .txs = package});
-        while (news < 2) std::this_thread::yield();
-        for (const TxAnswer& answer : intake.TakeAnswers()) CHECK(!answer.violation);
+        for (size_t answers = 0; answers < 2; std::this_thread::yield()) {
+            for (const TxAnswer& answer : intake.TakeAnswers()) {
+                CHECK(!answer.violation);
+                ++answers;
+            }
+        }
         CHECK(node.Has(tx));
         expected = 3;
     }
