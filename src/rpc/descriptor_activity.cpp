@@ -27,7 +27,7 @@ std::vector<const HeaderNode*> BlocksOf(const ChainContext& context, const UniVa
         nodes.push_back(&node);
     }
     std::ranges::sort(nodes, {}, &HeaderNode::height);
-    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     return nodes;
 }
 
