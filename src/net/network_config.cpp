@@ -25,11 +25,6 @@ constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::string_view kCommentCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,;-_?@";
 
-Error BadPort(const std::string& option, const std::string& value)
-{
-    return BadData("Invalid port specified in {}: '{}'", option, value);
-}
-
 Error Unresolved(const char* option, const std::string& value)
 {
     return BadData("Cannot resolve -{} address: '{}'", option, value);
@@ -41,7 +36,7 @@ Result<> CheckPorts(const ArgsManager& args)
         const auto text = args.Get(name);
         if (!text) continue;
         const auto port = ParseInteger<uint16_t>(*text);
-        if (!port || *port == 0) return BadPort(name, *text);
+        if (!port || *port == 0) return InvalidPort(name, *text);
     }
     struct Kind {
         const char* name;
@@ -49,19 +44,16 @@ Result<> CheckPorts(const ArgsManager& args)
         bool suffix;    //!< may end in =word
     };
     static constexpr Kind kKinds[] = {
-        {"-i2psam", false, false},      {"-onion", true, false},
-        {"-proxy", true, true},         {"-bind", false, true},
-        {"-rpcbind", false, false},     {"-torcontrol", false, false},
-        {"-whitebind", false, false},   {"-zmqpubhashblock", true, false},
-        {"-zmqpubhashtx", true, false}, {"-zmqpubrawblock", true, false},
-        {"-zmqpubrawtx", true, false},  {"-zmqpubsequence", true, false},
+        {"-i2psam", false, false},    {"-onion", true, false},    {"-proxy", true, true},
+        {"-bind", false, true},       {"-rpcbind", false, false}, {"-torcontrol", false, false},
+        {"-whitebind", false, false},
     };
     for (const Kind& kind : kKinds) {
         for (const std::string& value : args.GetAll(kind.name)) {
             const std::string address = kind.suffix ? value.substr(0, value.rfind('=')) : value;
             if (SplitHostPort(address)) continue;
             if (!kind.unix_path || !value.starts_with(kUnixPrefix))
-                return BadPort(kind.name, value);
+                return InvalidPort(kind.name, value);
         }
     }
     return {};

@@ -150,7 +150,6 @@ std::vector<NodeTopic> GeneralTopics()
 {
     return {{OptionGroup::kGeneral, kGeneral},
             {OptionGroup::kRpc, kServers},
-            ZmqTopics(),
             {OptionGroup::kHidden, kHiddenRows}};
 }
 

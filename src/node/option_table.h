@@ -1,7 +1,8 @@
 // The options of bitcoind, all of Bitcoin Core's and the booster's: a table for each topic, whose
 // rows say everything about an option with a plain value. A file of a table also reads its options
 // that depend on others. For options of RPC see rpc/server_options.h, for those shared with
-// bitcoin-cli util/config.h, for those about peers net/option_rows.h.
+// bitcoin-cli util/config.h, for those about peers net/option_rows.h, for notifications
+// zmq/option_rows.h.
 #pragma once
 
 #include "node/node_options.h"
@@ -15,9 +16,6 @@ using NodeTopic = OptionTopic<NodeOptions>;
 /** For a start and the data directory. */
 std::vector<NodeTopic> GeneralTopics();
 std::vector<NodeTopic> BoosterTopics();
-/** Notifications by ZeroMQ. */
-NodeTopic ZmqTopics();
-ZmqOptions ReadZmqOptions(const ArgsManager& args);
 /** Tests and the log. */
 std::vector<NodeTopic> DebugTopics();
 /** The transaction pool and mining. */

@@ -6,6 +6,7 @@
 #include "node/start_checks.h"
 #include "util/hex.h"
 #include "util/strings.h"
+#include "zmq/option_rows.h"
 
 #include <algorithm>
 #include <thread>
@@ -91,6 +92,7 @@ void AddNodeOptions(ArgsManager& args)
 {
     for (const NodeTopic& topic : NodeTopics()) AddRows(args, topic);
     for (const PeerOptionTopic& topic : PeerOptionTopics()) AddRows(args, topic);
+    AddRows(args, ZmqOptionRows());
     AddLogOptions(args);
     AddHiddenNames(args);
 }
@@ -180,7 +182,7 @@ Result<NodeOptions> ReadNodeOptions(const ArgsManager& args, const ChainParams& 
         // An empty name is reported when it is opened.
         out.load_blocks.push_back(file.empty() ? Path() : std::filesystem::absolute(file));
     }
-    out.zmq = ReadZmqOptions(args);
+    IBD_ASSIGN_OR_RETURN(out.zmq, ReadZmqOptions(args));
     ReadPolicy(args, out.policy);
     out.pool.incremental_fee = out.policy.incremental_fee;
     ReadAmount(args, "-blockmintxfee", out.assembler.min_fee_rate);

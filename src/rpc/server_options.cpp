@@ -1,6 +1,7 @@
 // See server_options.h.
 #include "rpc/server_options.h"
 #include "net/address/subnet.h"
+#include "util/host_port.h"
 #include "util/option_row.h"
 #include "util/strings.h"
 
@@ -13,9 +14,7 @@ namespace {
 /** "host", "host:port", "[v6]" or "[v6]:port". */
 Result<HttpServerOptions::Address> ParseBind(const std::string& text, uint16_t default_port)
 {
-    const auto bad_port = [&] {
-        return BadData("Invalid port specified in {}: '{}'", "-rpcbind", text);
-    };
+    const auto bad_port = [&] { return InvalidPort("-rpcbind", text); };
     std::string host = text;
     std::string port;
     if (text.starts_with('[')) {
@@ -44,7 +43,7 @@ Result<> ReadBind(const ArgsManager& args, uint16_t default_port, Logger& logger
     if (const auto text = args.Get("-rpcport")) {
         const auto parsed = ParseInteger<uint16_t>(*text);
         if (!parsed || *parsed == 0) {
-            return BadData("Invalid port specified in {}: '{}'", "-rpcport", *text);
+            return InvalidPort("-rpcport", *text);
         }
         port = *parsed;
     }

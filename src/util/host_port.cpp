@@ -23,4 +23,9 @@ std::optional<HostPort> SplitHostPort(std::string_view text)
     return out;
 }
 
+Error InvalidPort(const std::string& option, const std::string& value)
+{
+    return BadData("Invalid port specified in {}: '{}'", option, value);
+}
+
 } // namespace ibd

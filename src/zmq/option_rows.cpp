@@ -1,11 +1,12 @@
-// See option_table.h. Notifications by ZeroMQ.
-#include "node/option_table.h"
+// See option_rows.h.
+#include "zmq/option_rows.h"
+#include "util/host_port.h"
 
 namespace ibd {
 
 namespace {
 
-constexpr OptionRow<NodeOptions> kZmq[] = {
+constexpr OptionRow<ZmqOptions> kZmq[] = {
     {"-zmqpubhashblock", "=<address>",
      "Publish the hash of each new tip at this address: tcp://<host>:<port> or unix:<path>. This "
      "and the following may be given several times"},
@@ -29,25 +30,27 @@ constexpr ZmqTopic kTopics[] = {ZmqTopic::kHashBlock, ZmqTopic::kHashTx, ZmqTopi
                                 ZmqTopic::kRawTx, ZmqTopic::kSequence};
 
 /** libzmq has its own word for Unix sockets. */
-std::string ForLibzmq(const std::string& address)
+Result<std::string> ForLibzmq(const std::string& option, const std::string& address)
 {
     constexpr std::string_view kUnix = "unix:";
-    if (!address.starts_with(kUnix)) return address;
-    return "ipc://" + address.substr(kUnix.size());
+    if (address.starts_with(kUnix)) return "ipc://" + address.substr(kUnix.size());
+    if (!SplitHostPort(address)) return InvalidPort(option, address);
+    return address;
 }
 
 } // namespace
 
-NodeTopic ZmqTopics() { return {OptionGroup::kZmq, kZmq}; }
+ZmqOptionTopic ZmqOptionRows() { return {OptionGroup::kZmq, kZmq}; }
 
-ZmqOptions ReadZmqOptions(const ArgsManager& args)
+Result<ZmqOptions> ReadZmqOptions(const ArgsManager& args)
 {
     ZmqOptions out;
     for (const ZmqTopic topic : kTopics) {
         const std::string name = std::string("-zmqpub") + NameOf(topic);
         const auto most = static_cast<int>(args.GetInt(name + "hwm", kZmqHighWaterMark));
         for (const std::string& address : args.GetAll(name)) {
-            out.push_back({topic, ForLibzmq(address), most});
+            IBD_ASSIGN_OR_RETURN(std::string place, ForLibzmq(name, address));
+            out.push_back({topic, std::move(place), most});
         }
     }
     return out;
