@@ -17,7 +17,9 @@ from framework import FunctionalTest, Node, program
 GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
 NONE = "00" * 31 + "01"
 LOGIN = "Authorization: Basic " + base64.b64encode(b"u:p").decode() + "\r\n"
-OURS_ALONE = ("getboosterinfo", "dumptxouthints")
+# Of the booster, and of ZeroMQ, which the Core at hand is built without.
+OURS_ALONE = ("getboosterinfo", "dumptxouthints", "getzmqnotifications")
+TITLE_ALONE = "== Zmq =="
 
 
 class CoreNode(Node):
@@ -268,6 +270,8 @@ class SideBySide(FunctionalTest):
                 with self.subTest(name):
                     self.assertEqual(line, listed.get(name))
         titles = [line for line in self.ours.rpc("help").splitlines() if line.startswith("==")]
+        self.assertIn(TITLE_ALONE, titles)
+        titles.remove(TITLE_ALONE)
         for title in titles:
             self.assertIn(title, self.core.rpc("help").splitlines())
         ours, core = ([tuple(row) for row in node.rpc("help", "dump_all_command_conversions")]
