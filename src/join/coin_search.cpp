@@ -1,6 +1,7 @@
 // See coin_search.h.
 #include "join/coin_search.h"
 
+#include "crypto/random_key.h"
 #include "join/coin_record.h"
 #include "join/hot_table.h"
 #include "script/coin.h"
@@ -48,7 +49,7 @@ void CoinSearch::ResetTable(uint64_t most_inputs)
     }
     // The other quarter is for coins on their way to the spills.
     const size_t bytes = m_job.options.memory_bytes / 4 * 3;
-    m_wanted.emplace(m_first, most_inputs, bytes, m_job.RandomKey());
+    m_wanted.emplace(m_first, most_inputs, bytes, RandomKey(m_job.env));
 }
 
 bool CoinSearch::Add(uint32_t height, ByteSpan raw, std::span<const TxView> txs)

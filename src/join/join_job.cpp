@@ -16,13 +16,6 @@ JoinState JoinJob::NewState() const
     return state;
 }
 
-SipKey JoinJob::RandomKey() const
-{
-    uint8_t key[16];
-    env.RandomBytes(key);
-    return {ReadLE64(key), ReadLE64(key + 8)};
-}
-
 bool JoinJob::IsOfSameChain(const JoinState& state) const
 {
     return state.network_magic == params.magic && state.terminal_hash == terminal.hash &&

@@ -85,7 +85,6 @@ struct JoinJob {
     {
         return FoldRulesIdOf(terminal, HintsCounting::kSpendable, params.consensus);
     }
-    SipKey RandomKey() const;
     /** A state for this chain, with a new salt; reads nothing. */
     JoinState NewState() const;
     /** Whether `state` is of the same terminal block, checked under the same rules. */

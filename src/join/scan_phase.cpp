@@ -2,6 +2,7 @@
 #include "join/scan_phase.h"
 
 #include "consensus/block_check.h"
+#include "crypto/random_key.h"
 #include "util/progress.h"
 #include "util/watched_threads.h"
 
@@ -81,7 +82,7 @@ Result<> ScanPhase::Collect()
     }));
     m_search.ResetTable(WantedCoins::MostInputs(m_search.Blocks()));
     const auto source = m_supply.MakeSource();
-    BlockTaker taker(m_job.params, m_job.RandomKey().k0);
+    BlockTaker taker(m_job.params, RandomKey(m_job.env).k0);
     SuppliedBlock block;
     while (!m_job.stop) {
         IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));

@@ -3,10 +3,10 @@
 
 #include "booster/core_undo.h"
 #include "booster/kept_call.h"
+#include "crypto/random_key.h"
 #include "mempool/fee_file.h"
 #include "net/network_config.h"
 #include "net/peer/peer_set.h"
-#include "node/stack_options.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/all_calls.h"

@@ -1,7 +1,7 @@
 // See stack_options.h.
 #include "node/stack_options.h"
 
-#include "util/endian.h"
+#include "crypto/random_key.h"
 
 namespace ibd {
 
@@ -26,13 +26,6 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
 }
 
 } // namespace
-
-SipKey RandomKey(Env& env)
-{
-    std::array<uint8_t, 16> bytes;
-    env.RandomBytes(bytes);
-    return {ReadLE64(bytes.data()), ReadLE64(bytes.data() + 8)};
-}
 
 ChainStackOptions StackOptions(Env& env, const NodeOptions& options)
 {

@@ -6,9 +6,6 @@
 
 namespace ibd {
 
-/** For a table that an attacker can fill. */
-SipKey RandomKey(Env& env);
-
 /** Without the checker of scripts and the observer. */
 ChainStackOptions StackOptions(Env& env, const NodeOptions& options);
 

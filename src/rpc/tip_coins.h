@@ -1,6 +1,7 @@
 // ChainTipCoins: the chain's coins for the door of the pool. Owned by the node; any thread.
 #pragma once
 
+#include "crypto/random_key.h"
 #include "mempool/tx_submission.h"
 #include "storage/recent_coins.h"
 #include "validation/chain_manager.h"
@@ -27,13 +28,6 @@ public:
     }
 
 private:
-    static SipKey RandomKey(Env& env)
-    {
-        SipKey key;
-        env.RandomBytes({reinterpret_cast<uint8_t*>(&key), sizeof key});
-        return key;
-    }
-
     static constexpr int64_t kMaxTipAge = 3 * 60 * 60; //!< seconds
 
     bool IsCurrent(const ChainManager& chain, const HeaderNode& tip) const
