@@ -2,9 +2,8 @@
 #pragma once
 
 #include "mempool/tx_submission.h"
+#include "storage/map_coins.h"
 #include "support/must.h"
-
-#include <map>
 
 namespace ibd::test {
 
@@ -15,20 +14,6 @@ inline const Bytes kTrueHash = {0xa9, 0x14, 0xda, 0x17, 0x45, 0xe9, 0xb5, 0x49,
                                 0xbd, 0x0b, 0xfa, 0x1a, 0x56, 0x99, 0x71, 0xc7,
                                 0x7e, 0xba, 0x30, 0xcd, 0x5a, 0x4b, 0x87};
 inline const Bytes kSpendTrue = {0x01, 0x51};
-
-class MapCoins final : public CoinsReader {
-public:
-    Found<Coin> Read(const OutPoint& outpoint) const override
-    {
-        ++reads;
-        const auto it = coins.find(outpoint);
-        if (it == coins.end()) return std::optional<Coin>();
-        return std::optional<Coin>(it->second);
-    }
-    bool IsInMemory(const OutPoint& outpoint) const override { return coins.contains(outpoint); }
-    std::map<OutPoint, Coin> coins;
-    mutable size_t reads = 0; //!< that could have been of a disk
-};
 
 /** The n-th of a series of outpoints. */
 inline OutPoint Name(uint32_t n)

@@ -1,27 +1,20 @@
 // Coins that were read at a tip, and are not read again.
+#include "storage/map_coins.h"
 #include "storage/recent_coins.h"
-
-#include <map>
 
 #include "support/catch.h"
 
-namespace ibd {
+namespace ibd::test {
 
 namespace {
 
-class CountedCoins final : public CoinsReader {
-public:
-    Found<Coin> Read(const OutPoint& outpoint) const override
-    {
-        ++reads;
-        const auto it = coins.find(outpoint);
-        if (it == coins.end()) return std::optional<Coin>();
-        return std::optional<Coin>(it->second);
-    }
-    bool IsInMemory(const OutPoint&) const override { return false; }
-    std::map<OutPoint, Coin> coins;
-    mutable size_t reads = 0;
-};
+/** Coins that no cache has. */
+MapCoins OnDisk()
+{
+    MapCoins coins;
+    coins.on_disk = true;
+    return coins;
+}
 
 OutPoint Name(uint32_t n)
 {
@@ -41,7 +34,7 @@ BlockHash Tip(uint8_t n)
 
 TEST_CASE("a coin is read once at each tip", "[recent_coins]")
 {
-    CountedCoins chain;
+    MapCoins chain = OnDisk();
     chain.coins[Name(1)].value = 5;
     RecentCoins recent({1, 2});
     for (int i = 0; i < 3; ++i) CHECK((*recent.Read(Name(1), Tip(1), chain))->value == 5);
@@ -62,7 +55,7 @@ TEST_CASE("a coin is read once at each tip", "[recent_coins]")
 
 TEST_CASE("the coins that were read take bounded memory", "[recent_coins]")
 {
-    CountedCoins chain;
+    MapCoins chain = OnDisk();
     RecentCoins recent({1, 2});
     constexpr uint32_t kCoins = 2'000;
     for (uint32_t i = 0; i < kCoins; ++i) {
@@ -77,4 +70,4 @@ TEST_CASE("the coins that were read take bounded memory", "[recent_coins]")
     CHECK(chain.reads == kCoins + 1);
 }
 
-} // namespace ibd
+} // namespace ibd::test
