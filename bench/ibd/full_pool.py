@@ -101,13 +101,17 @@ def pool_file(path, txs):
     return str(path)
 
 
+# Core's checks of its own state, which are on by default on regtest alone.
+NO_CHECKS = ("-checkmempool=0", "-checkblockindex=0", "-checkaddrman=0")
+
+
 class Program(framework.Node):
-    def __init__(self, bitcoind, folder, args):
+    """bitcoind, ours or Core's, with a port for peers."""
+
+    def __init__(self, bitcoind, folder, *options):
         super().__init__(folder, "regtest", [
-            "-listen=1", "-noconnect", "-dnsseed=0", "-whitelist=noban@127.0.0.1",
-            "-dbcache=2000", f"-maxmempool={args.maxmempool}", "-persistmempool=0",
-            # Core's checks of its own state, which are on by default on regtest alone.
-            "-checkblocks=1", "-checkmempool=0", "-checkblockindex=0"])
+            "-listen=1", "-noconnect", "-dnsseed=0", "-persistmempool=0", "-checkblocks=1",
+            *NO_CHECKS, *options])
         self.bitcoind = bitcoind
         self.p2p_port = framework.free_port()
 
@@ -254,7 +258,8 @@ def reorganisation(node, work):
 
 
 def run(bitcoind, folder, args, work):
-    node = Program(bitcoind, folder, args).start()
+    node = Program(bitcoind, folder, "-whitelist=noban@127.0.0.1", "-dbcache=2000",
+                   f"-maxmempool={args.maxmempool}").start()
     try:
         for raw in work.blocks:
             node.rpc("submitblock", raw)

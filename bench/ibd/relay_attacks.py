@@ -34,10 +34,9 @@ for folder in ("functional", "interop", "support"):
     sys.path.insert(0, str(ROOT / "test" / folder))
 
 import attack_streams  # noqa: E402 (needs the path above)
-import framework  # noqa: E402
+import full_pool  # noqa: E402
 from attack_feeder import shaken  # noqa: E402
 from attack_streams import HONEST_FEE, NEWS_FEE, VALUE, inv_message, paying  # noqa: E402
-from full_pool import compact_block, pool_file  # noqa: E402
 from scripted_peer import NONCE, message  # noqa: E402
 from wire import hash_hex, sha256d  # noqa: E402
 
@@ -57,24 +56,9 @@ CPU, RSS = "CPU, seconds", "most memory, MB"
 MAX_CPU_RATIO, MAX_BLOCK_RATIO, MAX_HONEST_SECONDS = 1.2, 1.2, 10
 
 
-# Core checks these after each change on regtest.
-NO_CHECKS = ("-checkmempool=0", "-checkblockindex=0", "-checkaddrman=0")
-
-
-class Program(framework.Node):
+class Program(full_pool.Program):
     def __init__(self, bitcoind, folder, *options):
-        super().__init__(folder, "regtest", [
-            "-listen=1", "-noconnect", "-dnsseed=0", "-persistmempool=0", "-maxconnections=250",
-            "-checkblocks=1", *NO_CHECKS, *options])
-        self.bitcoind = bitcoind
-        self.p2p_port = framework.free_port()
-
-    def command(self, *args):
-        return [str(self.bitcoind), *super().command(f"-bind=127.0.0.1:{self.p2p_port}",
-                                                     *args)[1:]]
-
-    def cpu(self):
-        return measure.cpu_of(self.process.pid)
+        super().__init__(bitcoind, folder, "-maxconnections=250", *options)
 
     def most_memory(self):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -136,7 +120,7 @@ class News:
             txs = [paying([next(coins)], VALUE, NEWS_FEE) for _ in range(each)]
             self.known += txs
             self.blocks.append(chain.add(chain.candidate(txs, each * NEWS_FEE)))
-        self.compact = [compact_block(block) for block in self.blocks]
+        self.compact = [full_pool.compact_block(block) for block in self.blocks]
 
 
 class Honest:
@@ -254,7 +238,7 @@ def run(bitcoind, base, folder, ground, streams, attack):
         each = LEAST_POOL_TXS if attack.pool_megabytes < SMALL_POOL else BLOCK_TXS
         news = News(ground, each)
         txs = [tx.raw() for tx in news.known] + attack.before
-        node.rpc("importmempool", pool_file(folder / "given.dat", txs))
+        node.rpc("importmempool", full_pool.pool_file(folder / "given.dat", txs))
         honest = Honest(node, ground, news)
         quiet = []
         for _ in range(QUIET_BLOCKS):
