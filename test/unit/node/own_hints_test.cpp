@@ -49,19 +49,24 @@ struct Start {
     int begun = 0;
 };
 
+/** As a start does: it also removes what an earlier death left. */
 Result<> MakeUndo(Machine& machine, Env& env, Logger& log)
 {
-    const BoosterOptions options = OneThread(machine);
-    const KeptWork kept(env, log, TheWorld().params, {machine.Booster()});
-    UndoRun undo(env, log, TheWorld().params, options, kept);
-    undo.Attach(machine.Chain());
-    return undo.Run();
+    OwnHintsOptions own = Own(Mode::kAsked);
+    own.undo = UndoWanted::kYes;
+    own.undo_first = true;
+    BoosterSession booster(env, log, TheWorld().params,
+                           {.booster = OneThread(machine), .own = own});
+    booster.Attach(machine.Chain());
+    return booster.MakeUndo();
 }
 
 bool LeavesNothing(Machine& machine)
 {
-    for (const auto& entry : std::filesystem::directory_iterator(machine.Booster())) {
-        if (entry.path().filename() != ".lock") return false;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(machine.Booster())) {
+        if (entry.path().filename() == ".lock") continue;
+        UNSCOPED_INFO("left: " << entry.path());
+        return false;
     }
     return true;
 }

@@ -257,8 +257,8 @@ public:
             const Result<> done = run(env, start);
             machine.Close();
             m_operations = std::max(m_operations, env.Operations());
-            if (done) return;
-            INFO(done.Message());
+            if (done && !env.Crashed()) return;
+            INFO((done ? "a death that was reported as success" : done.Message()));
             REQUIRE(env.Crashed());
             ++m_count;
             env.LoseUnsynced();
