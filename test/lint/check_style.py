@@ -3,9 +3,10 @@
 
 Files at most 800 lines, C++ functions at most 70 (those of the allow-list are printed), lines at
 most 100 columns (in Markdown: outside tables, code and lines that are one link), nothing left open,
-results by their names, atomics of plain types, no address in build files. Exits 1 and lists each
-offence.
+results by their names, atomics of plain types, no address in build files; a script is executable if
+it names its interpreter, and only then. Exits 1 and lists each offence.
 """
+import os
 import re
 import subprocess
 import sys
@@ -96,12 +97,22 @@ def check_markdown(path, bad):
             bad.append(f"{name}:{number}: {len(line)} columns")
 
 
+def check_mode(path, bad):
+    """The documents start scripts by their paths."""
+    named = path.read_bytes().startswith(b"#!")
+    if named != os.access(path, os.X_OK):
+        bad.append(f"{path.relative_to(ROOT)}: " +
+                   ("not executable" if named else "executable, names no interpreter"))
+
+
 def main():
     bad, allowed, files = [], [], 0
     for path in tracked():
         if path.suffix in SOURCES:
             files += 1
             check_source(path, bad, allowed)
+        if path.suffix in (".py", ".sh"):
+            check_mode(path, bad)
         if path.suffix == ".md":
             check_markdown(path, bad)
         if path.name == "CMakeLists.txt" or path.suffix in (".cmake", ".sh"):
