@@ -20,7 +20,11 @@ bool MayPassTogether(const RuleViolation& violation)
     return violation.kind == Kind::kReconsiderable || violation.kind == Kind::kMissingInputs;
 }
 
-Amount RateOf(Amount fee, int64_t vsize) { return fee * 1'000 / vsize; }
+Amount RateOf(Amount fee, int64_t vsize)
+{
+    CHECK(vsize > 0);
+    return fee * 1'000 / vsize;
+}
 
 } // namespace
 

@@ -15,6 +15,7 @@ COINS = 4
 VALUE = COIN // 10
 FEE = 2_000  # satoshis
 SPENT = VALUE // 2
+LOG_SHOWN = 8_000  # characters
 
 
 class WithBloomWallet(JoinedNodes):
@@ -22,7 +23,8 @@ class WithBloomWallet(JoinedNodes):
         super().setUp()
         chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
         self.coins = [(*coin, VALUE) for coin in chain.split(COINS, VALUE)]
-        self.core, self.ours = self.start(CoreNode), self.start(Node, "-peerbloomfilters=1")
+        self.core = self.start(CoreNode)
+        self.ours = self.start(Node, "-peerbloomfilters=1", "-debug=net")
         self.submit_all(chain)
         self.join(self.ours, self.core)
 
@@ -54,8 +56,9 @@ class WithBloomWallet(JoinedNodes):
         self.ours.wait_for_tip(prev)
 
     def wallet_peer(self):
-        peer, = [peer for peer in self.ours.rpc("getpeerinfo") if "bitcoinj" in peer["subver"]]
-        return peer
+        peers = [peer for peer in self.ours.rpc("getpeerinfo") if "bitcoinj" in peer["subver"]]
+        self.assertEqual(len(peers), 1, self.ours.log_text[-LOG_SHOWN:])
+        return peers[0]
 
     def test_receives_and_sends(self):
         with BloomWallet(self.ours.p2p_port) as wallet:

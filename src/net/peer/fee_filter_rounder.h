@@ -19,8 +19,11 @@ public:
     explicit FeeFilterRounder(Amount increment)
     {
         m_rates.push_back(0);
-        const double first = std::max(1.0, static_cast<double>(increment) / 2);
-        for (double rate = first; rate <= kHighest; rate *= kStep) m_rates.push_back(rate);
+        double rate = std::max(1.0, static_cast<double>(increment) / 2);
+        while (rate <= kHighest) {
+            m_rates.push_back(rate);
+            rate *= kStep;
+        }
     }
 
     /** The next higher step, in a third of the cases, or the one below it. `chance`: random. */

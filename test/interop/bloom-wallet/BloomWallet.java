@@ -17,6 +17,7 @@ import org.bitcoinj.base.ScriptType;
 import org.bitcoinj.core.BlockChain;
 import org.bitcoinj.core.PeerAddress;
 import org.bitcoinj.core.PeerGroup;
+import org.bitcoinj.core.listeners.DownloadProgressTracker;
 import org.bitcoinj.params.RegTestParams;
 import org.bitcoinj.store.MemoryBlockStore;
 import org.bitcoinj.wallet.SendRequest;
@@ -24,6 +25,7 @@ import org.bitcoinj.wallet.Wallet;
 
 public class BloomWallet {
     private static final BitcoinNetwork NETWORK = BitcoinNetwork.REGTEST;
+    private static final int STALL_SECONDS = 3_600; // after which it leaves a peer that sends little
 
     private static synchronized void say(String line) {
         System.out.println(line);
@@ -50,9 +52,13 @@ public class BloomWallet {
         group.addAddress(PeerAddress.simple(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
         group.setMaxConnections(1); // the peer added above counts; with more it waits for others
+        group.setStallThreshold(STALL_SECONDS, 1); // a loaded machine is slow
+        // Before the start: of a peer that connects earlier it never asks for blocks.
+        DownloadProgressTracker blocks = new DownloadProgressTracker();
+        group.startBlockChainDownload(blocks);
         group.start();
         say("address " + wallet.currentReceiveAddress());
-        group.downloadBlockChain();
+        blocks.await();
         serve(wallet);
         group.stop();
     }
