@@ -36,7 +36,8 @@ public:
                  .thread = "coinstatsidx",
                  .undo_to_connect = true,
                  .block_to_disconnect = true,
-                 .undo_to_disconnect = true},
+                 .undo_to_disconnect = true,
+                 .allows_prune = true},
                 std::move(db)),
           m_params(params)
     {

@@ -16,7 +16,8 @@ public:
         : Index({.name = "basic block filter index",
                  .option = "-blockfilterindex",
                  .thread = "blkfltbscidx",
-                 .undo_to_connect = true},
+                 .undo_to_connect = true,
+                 .allows_prune = true},
                 std::move(db)),
           m_files(env, folder)
     {

@@ -31,6 +31,8 @@ struct IndexTraits {
     bool undo_to_connect = false;
     bool block_to_disconnect = false;
     bool undo_to_disconnect = false;
+
+    bool allows_prune = false; //!< keeps nothing that refers to block files
 };
 
 class Index {

@@ -13,6 +13,8 @@ public:
     virtual const BlockStore& Blocks() const = 0;
     /** The block that the coins on disk are at; null: none. */
     virtual const HeaderNode* Flushed() const = 0;
+    /** Block files were deleted by -prune. */
+    virtual bool HasPruned() const = 0;
     /** The node is about to stop. */
     virtual bool Interrupted() const = 0;
 };

@@ -58,6 +58,10 @@ Error IndexFollower::Explain(const Error& error) const
 
 void IndexFollower::Start()
 {
+    {
+        const Lock lock(m_mutex);
+        m_started = true;
+    }
     m_thread = NamedThread(m_index.Traits().thread, [this] { Run(); });
 }
 
@@ -188,18 +192,16 @@ bool IndexFollower::MaySave() const
     return m_best && flushed && flushed->Ancestor(m_best->height) == m_best;
 }
 
-/** Has the batch name m_best. */
-Result<> IndexFollower::NameBest()
+/** Writes the batch, with m_best as the block that the database names if `named`. This is durable,
+ *  as pruning deletes the blocks below. */
+Result<> IndexFollower::WriteBatch(bool named)
 {
-    IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
-    PutBestBlock(*m_batch, *m_best);
-    m_saved = m_best;
-    return {};
-}
-
-Result<> IndexFollower::WriteBatch()
-{
-    IBD_RETURN_IF_ERROR(m_index.Db().Write(*m_batch));
+    if (named) {
+        IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
+        PutBestBlock(*m_batch, *m_best);
+    }
+    IBD_RETURN_IF_ERROR(m_index.Db().Write(*m_batch, named));
+    if (named) m_saved = m_best;
     m_batch->Clear();
     return {};
 }
@@ -207,10 +209,10 @@ Result<> IndexFollower::WriteBatch()
 Result<> IndexFollower::Write()
 {
     m_flushed = m_chain.Flushed();
-    if (m_saved != m_best && MaySave()) IBD_RETURN_IF_ERROR(NameBest());
-    IBD_RETURN_IF_ERROR(WriteBatch());
+    IBD_RETURN_IF_ERROR(WriteBatch(m_saved != m_best && MaySave()));
     const Lock lock(m_mutex);
     m_shown = m_best;
+    m_settled = m_flushed;
     m_changed.notify_all();
     return {};
 }
@@ -231,9 +233,12 @@ Result<> IndexFollower::Rewind(const HeaderNode* fork)
         IBD_RETURN_IF_ERROR(m_index.Disconnect(*m_batch, data.block));
         const bool named = m_saved == m_best;
         m_best = m_best->prev;
-        if (named) IBD_RETURN_IF_ERROR(NameBest());
-        IBD_RETURN_IF_ERROR(WriteBatch());
+        IBD_RETURN_IF_ERROR(WriteBatch(named));
         m_shown = m_best;
+        if (m_index.Traits().allows_prune) {
+            m_log.Debug(LogCategory::kPrune, "{} prune lock moved back to {}", m_index.Name(),
+                        place.height - 1);
+        }
     }
     return {};
 }
@@ -264,6 +269,35 @@ bool IndexFollower::IsAtTip() const
     const HeaderNode* const tip = m_chain.Read().Tip();
     const HeaderNode* const best = m_shown;
     return tip && best && best->Ancestor(tip->height) == tip;
+}
+
+int32_t IndexFollower::HeightOf(const HeaderNode* best) const
+{
+    const HeaderNode* const common = m_chain.Read().Active().FindFork(best);
+    return common ? common->height : 0;
+}
+
+void IndexFollower::Settle()
+{
+    const Lock lock(m_mutex);
+    m_woken = true;
+    m_changed.notify_all();
+    while (m_started && !m_ended && m_settled != m_chain.Flushed()) m_changed.wait(m_mutex);
+}
+
+const HeaderNode* IndexFollower::LeftBehind() const
+{
+    if (!m_chain.HasPruned()) return nullptr;
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode* const fork = chain.Active().FindFork(m_best);
+    const HeaderNode* const first = fork ? fork : chain.Active().Genesis();
+    const HeaderNode* const tip = chain.Tip();
+    if (!tip || tip == m_best) return nullptr;
+    const bool undo = m_index.Traits().undo_to_connect;
+    for (const HeaderNode* node = tip; node != first->prev; node = node->prev) {
+        if (!node->HasData() || (undo && node->prev && !node->HasUndo())) return first;
+    }
+    return nullptr;
 }
 
 bool IndexFollower::WaitForTip() const

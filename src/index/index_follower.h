@@ -57,6 +57,18 @@ public:
     /** The last block with written records; null: none. */
     const HeaderNode* Best() const { return m_shown; }
 
+    // For pruning.
+
+    /** The last block of the active chain that it has the records of; 0: none. */
+    int32_t Height() const { return HeightOf(m_shown); }
+    /** Has the thread write what the coins on disk allow and waits for it, if the thread runs. */
+    void Settle();
+    /** What Height() would be after a crash. */
+    int32_t SavedHeight() const { return std::min(Height(), HeightOf(m_saved)); }
+    /** The block of the active chain that it goes on from, if pruning has deleted data of that
+     *  block or of one above. Null: it can get to the tip. Before Start(). */
+    const HeaderNode* LeftBehind() const;
+
     // Of its thread; tests call them without Start().
 
     /** Goes to the tip. */
@@ -89,8 +101,8 @@ private:
     Result<> ReadUndo(const StoredBlock& place, BlockData& out) const;
     Result<> Rewind(const HeaderNode* fork);
     Result<> ConnectNext(const Next& next);
-    Result<> NameBest();
-    Result<> WriteBatch();
+    Result<> WriteBatch(bool named);
+    int32_t HeightOf(const HeaderNode* best) const;
     Result<> Write();
     bool MaySave() const;
     void LogProgress(const Next& next);
@@ -109,7 +121,6 @@ private:
 
     // Of the thread.
     const HeaderNode* m_best = nullptr;    //!< the last block in the index or its batch
-    const HeaderNode* m_saved = nullptr;   //!< the block that the database names
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
     const HeaderNode* m_lacking = nullptr; //!< the block whose data is waited for
@@ -117,12 +128,17 @@ private:
     int64_t m_logged_micros = 0;
     int32_t m_start_height = 0;
 
+    // Written by the thread.
+    std::atomic<const HeaderNode*> m_saved = nullptr; //!< the block that the database names
     std::atomic<const HeaderNode*> m_shown = nullptr;
     std::atomic<bool> m_synced{false};
     std::atomic<bool> m_stop{false};
     mutable Mutex m_mutex;
     mutable std::condition_variable_any m_changed;
     bool m_woken IBD_GUARDED_BY(m_mutex) = false;
+    bool m_started IBD_GUARDED_BY(m_mutex) = false;
+    /** The coins on disk that the last finished write took into account. */
+    const HeaderNode* m_settled IBD_GUARDED_BY(m_mutex) = nullptr;
     bool m_ended IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_thread;
 };

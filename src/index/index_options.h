@@ -13,6 +13,8 @@ struct IndexOptions {
     bool spenders = false;    //!< -txospenderindex
     size_t spender_cache = 0; //!< bytes
     bool coin_stats = false;  //!< -coinstatsindex
+
+    bool Any() const { return tx || filters || spenders || coin_stats; }
 };
 
 } // namespace ibd

@@ -71,6 +71,51 @@ Result<> Indexes::Open(const IndexChain& chain, bool wipe)
     return {};
 }
 
+// Core's texts; of several left behind, the one furthest behind is named, of equal ones the last.
+Result<> Indexes::CheckBlocks() const
+{
+    const IndexFollower* worst = nullptr;
+    int32_t least = 0;
+    for (const Entry& entry : m_entries) {
+        const HeaderNode* const from = entry.follower->LeftBehind();
+        if (!from || (worst && from->height > least)) continue;
+        worst = entry.follower.get();
+        least = from->height;
+    }
+    if (!worst) return {};
+    return BadData("{} best block of the index goes beyond pruned data (including undo data). "
+                   "Please disable the index or reindex (which will download the whole blockchain "
+                   "again)",
+                   worst->Summary().name);
+}
+
+std::optional<PruneLock> Indexes::NotOpen() const
+{
+    if (m_open || !m_parts.options.Any()) return std::nullopt;
+    return PruneLock{"an index that is not open yet", 0};
+}
+
+std::vector<PruneLock> Indexes::Now() const
+{
+    if (const auto all = NotOpen()) return {*all};
+    std::vector<PruneLock> out;
+    for (const Entry& entry : m_entries) {
+        out.push_back({entry.index->Name(), entry.follower->Height()});
+    }
+    return out;
+}
+
+std::vector<PruneLock> Indexes::Saved()
+{
+    if (const auto all = NotOpen()) return {*all};
+    std::vector<PruneLock> out;
+    for (const Entry& entry : m_entries) {
+        entry.follower->Settle();
+        out.push_back({entry.index->Name(), entry.follower->SavedHeight()});
+    }
+    return out;
+}
+
 void Indexes::Start()
 {
     for (const Entry& entry : m_entries) entry.follower->Start();

@@ -4,6 +4,7 @@
 // not asked for. Any thread after Open().
 #pragma once
 
+#include "chain/prune_locks.h"
 #include "events/events.h"
 #include "index/coin_stats_index.h"
 #include "index/filter_index.h"
@@ -24,14 +25,19 @@ struct IndexesParts {
     std::function<void(const Error&)> failed;
 };
 
-class Indexes final : public EventConsumer {
+class Indexes final : public EventConsumer, public PruneLocks {
 public:
     explicit Indexes(IndexesParts parts) : m_parts(std::move(parts)) {}
 
     /** `wipe`: remove their contents first (-reindex). Errors are one line for the user. */
     Result<> Open(const IndexChain& chain, bool wipe);
+    /** Whether pruning has left the blocks that each needs. Before Start(). The error is Core's. */
+    Result<> CheckBlocks() const;
     void Start();
     void Stop();
+
+    std::vector<PruneLock> Now() const override;
+    std::vector<PruneLock> Saved() override;
 
     void Take(const Event&) override;
 
@@ -53,6 +59,8 @@ private:
     };
 
     Result<> OpenAll(bool wipe);
+    /** Its lock keeps all blocks as long as no index is open. */
+    std::optional<PruneLock> NotOpen() const;
     Result<std::unique_ptr<KvStore>> OpenDb(const char* option, const Path& folder, size_t cache,
                                             bool wipe);
 

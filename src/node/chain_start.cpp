@@ -60,7 +60,6 @@ Result<> ChainStart::Load()
     m_parts.booster.DescribeKeptWork();
     IBD_RETURN_IF_ERROR(CheckStored());
     if (m_interrupt) return {};
-    IBD_RETURN_IF_ERROR(Prune());
     if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
     return {};
 }
@@ -97,6 +96,7 @@ Result<> ChainStart::OpenIndex()
     options.checker = &m_parts.scripts;
     options.observer = &m_parts.events;
     options.index.wipe = m_reindex;
+    options.manager.prune_locks = &m_parts.prune_locks;
     m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
                                            m_interrupt);
     IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));

@@ -22,6 +22,7 @@ struct ChainStartParts {
     ScriptThreads& scripts;
     VerificationCaches& caches; //!< also used by `scripts`
     ChainEvents& events;
+    PruneLocks& prune_locks;
     BoosterSession& booster;
     SessionHooks booster_hooks;
     const std::atomic<bool>& interrupt;
@@ -41,6 +42,9 @@ public:
     Result<> PrepareChainstate();
     /** Loads up to a chainstate, or until interrupted. Callable again after ForgetAndReindex(). */
     Result<> Load();
+    /** Deletes the block files that -prune has no room for; once the indexes are open, which may
+     *  need them. */
+    Result<> Prune();
     /** Closes everything; the next Load() rebuilds index and chainstate. */
     void ForgetAndReindex();
     void Close();
@@ -74,7 +78,6 @@ private:
     Result<bool> ChainstateIsEmpty();
     Result<> OpenCoins(bool wipe);
     Result<> CheckStored();
-    Result<> Prune();
 
     Env& m_env;
     Logger& m_log;

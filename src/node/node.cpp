@@ -69,6 +69,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .scripts = m_scripts,
                      .caches = m_caches,
                      .events = m_chain_events,
+                     .prune_locks = m_indexes,
                      .booster = m_booster,
                      .booster_hooks = BoosterHooks(),
                      .interrupt = m_interrupt,
@@ -496,9 +497,20 @@ Result<> Node::Sync()
         RequestStop();
     }
     // Not before: blocks of a chainstate that is rebuilt would seem to be taken back.
-    if (!m_interrupt) m_indexes.Start();
+    IBD_RETURN_IF_ERROR(StartIndexes());
     LogChain(*m_chain, m_log);
     m_log.Info("init message: Done loading");
+    return {};
+}
+
+Result<> Node::StartIndexes()
+{
+    if (m_interrupt) return {};
+    if (const auto there = m_indexes.CheckBlocks(); !there) {
+        InitError(m_log, there.Message());
+        return BadData("Failed to start indexes, shutting down…");
+    }
+    m_indexes.Start();
     return {};
 }
 
@@ -602,7 +614,7 @@ Result<> Node::OpenIndexes()
     m_chain_for_indexes = std::make_unique<ChainForIndexes>(*m_chain);
     IBD_RETURN_IF_ERROR(m_indexes.Open(*m_chain_for_indexes, m_chain_start.Reindexes()));
     m_chain_context.indexes = &m_indexes;
-    return {};
+    return m_chain_start.Prune();
 }
 
 void Node::StartUndo()

@@ -91,6 +91,7 @@ private:
     void LoadFeeEstimates();
     void SaveFeeEstimates();
     Result<> OpenIndexes();
+    Result<> StartIndexes();
     void StartUndo();
     /** Transactions, or blocks, that are connected, and all. */
     struct DownloadCount {

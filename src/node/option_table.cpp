@@ -28,7 +28,7 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "the network)"},
     {"-blockfilterindex", "=<type>",
      "Keep an index of compact block filters (BIP158), for getblockfilter and scanblocks: basic, "
-     "or 1 for all types. Not with -prune (default: 0)"},
+     "or 1 for all types (default: 0)"},
     {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)",
      kPlain, kText<&NodeOptions::block_notify>},
     {"-blocksdir", "=<dir>",
@@ -38,8 +38,8 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "Obfuscate the files of a new blocks directory with a random key (default: 1)", kPlain,
      kFlag<&NodeOptions::obfuscate_blocks>},
     {"-coinstatsindex", "",
-     "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo. Not with "
-     "-prune (default: 0)",
+     "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo (default: "
+     "0)",
      kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::coin_stats>},
     {"-daemon", "", "Go to the background and take commands (default: 0)"},
     {"-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)"},

@@ -1,5 +1,6 @@
 // See option_table.h. Options of the IBD Booster.
 #include "node/option_table.h"
+#include "node/start_checks.h"
 #include "util/hex.h"
 
 namespace ibd {
@@ -223,6 +224,11 @@ Result<> CheckPruned(const ArgsManager& args, const NodeOptions& options)
         return BadData("-ibdboosterfile with -prune keeps no blocks to fall back to: if the hints "
                        "are wrong, all blocks are downloaded again. Add -ibdboosterprune=1 to "
                        "accept that");
+    }
+    IBD_ASSIGN_OR_RETURN(const bool filters, WantsFilterIndex(args));
+    if (hinted && (filters || args.GetBool("-coinstatsindex", false))) {
+        return BadData("-ibdboosterprune keeps no blocks to index: leave out {}, or the hints",
+                       filters ? "-blockfilterindex" : "-coinstatsindex");
     }
     return {};
 }

@@ -86,11 +86,6 @@ Result<> CheckIndexes(const ArgsManager& args)
         return BadData("Prune mode is incompatible with -reindex-chainstate. Use full -reindex "
                        "instead.");
     }
-    // Core has them; here pruning does not wait for an index yet.
-    if (filters) return BadData("-blockfilterindex is not supported with -prune by this version");
-    if (args.GetBool("-coinstatsindex", false)) {
-        return BadData("-coinstatsindex is not supported with -prune by this version");
-    }
     return {};
 }
 
@@ -226,6 +221,12 @@ void InitWarning(Logger& log, const std::string& text)
 {
     log.Warning("{}", text);
     Print(stderr, "Warning: {}\n", text);
+}
+
+void InitError(Logger& log, const std::string& text)
+{
+    log.Error("{}", text);
+    Print(stderr, "Error: {}\n", text);
 }
 
 std::optional<int64_t> ParseMoney(std::string_view text)

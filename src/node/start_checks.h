@@ -11,6 +11,8 @@ namespace ibd {
 
 /** Prints "Warning: <text>" on stderr and in the log. */
 void InitWarning(Logger& log, const std::string& text);
+/** The same with "Error: ". */
+void InitError(Logger& log, const std::string& text);
 
 /** Whether -blockfilterindex asks for basic filters, by name or for all types. */
 Result<bool> WantsFilterIndex(const ArgsManager& args);

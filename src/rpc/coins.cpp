@@ -170,6 +170,10 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
         }
         target = &FindOnMainChain(chain.Read(), call.At(1));
         const StoredBlock stored = chain.Where(*target);
+        if (stored.seen && stored.data.IsNull()) { // pruned: only the index could answer
+            throw RpcError{RpcCode::kInvalidParameter,
+                           "Querying specific block heights requires coinstatsindex"};
+        }
         RequireUndoIfMade(context, stored);
         const auto block = ReadBlockData(chain.Blocks(), stored, UndoUse::kRequired);
         amounts = AmountsOf(block->view, target->height, block->undo ? &*block->undo : nullptr,

@@ -27,6 +27,19 @@ Result<> BlockPruner::SetPruned()
     return {};
 }
 
+int32_t BlockPruner::LastUnlocked(const HeaderNode& connected) const
+{
+    const PruneLocks* const locks = m_chain.Options().prune_locks;
+    if (!locks) return connected.height;
+    const std::vector<PruneLock> now = locks->Now();
+    const PruneLimit limit = LimitOf(now, connected.height);
+    if (!limit.by.empty()) {
+        m_stores.log.Debug(LogCategory::kPrune, "{} limited pruning to height {}", limit.by,
+                           limit.last);
+    }
+    return limit.last;
+}
+
 std::vector<int32_t> BlockPruner::FilesToPrune(const HeaderNode* connected) const
 {
     const uint64_t target = m_chain.Options().prune_target;
@@ -36,27 +49,44 @@ std::vector<int32_t> BlockPruner::FilesToPrune(const HeaderNode* connected) cons
     PruneGoal goal;
     goal.target = target;
     goal.tip = connected->height;
+    goal.last = LastUnlocked(*connected);
     goal.best_header = m_chain.Read().Tree().BestHeader()->height;
     goal.downloading = m_chain.IsInitialBlockDownload();
     std::vector<int32_t> files = FilesAboveTarget(m_stores.blocks.Files(), goal);
     m_stores.log.Debug(LogCategory::kPrune,
                        "target={}MiB actual={}MiB max_prune_height={}: {} blk/rev pairs go",
                        goal.target >> 20, m_stores.blocks.DiskUsage() >> 20,
-                       LastToPrune(goal.tip, goal.tip), files.size());
+                       LastToPrune(goal.tip, goal.last), files.size());
     return files;
 }
 
 std::vector<int32_t> BlockPruner::FilesBelow(const HeaderNode& connected, int32_t height) const
 {
-    const int32_t last = LastToPrune(connected.height, height);
+    const int32_t wanted = std::min(height, LastUnlocked(connected));
+    const int32_t last = LastToPrune(connected.height, wanted);
     std::vector<int32_t> files = FilesUpTo(m_stores.blocks.Files(), last);
     m_stores.log.Info("[normal] Prune (Manual): prune_height={} removed {} blk/rev pairs", last,
                       files.size());
     return files;
 }
 
-Result<> BlockPruner::Prune(const std::vector<int32_t>& files)
+/** The coins are on disk now, so readers can save what they have read, which they could not when
+ *  the files were chosen. */
+void BlockPruner::KeepLocked(std::vector<int32_t>& files) const
 {
+    PruneLocks* const locks = m_chain.Options().prune_locks;
+    if (!locks || files.empty()) return;
+    const std::vector<PruneLock> saved = locks->Saved();
+    const int32_t last = LimitOf(saved, std::numeric_limits<int32_t>::max()).last;
+    const std::vector<BlockFileInfo> infos = m_stores.blocks.Files();
+    std::erase_if(files, [&](int32_t n) {
+        return int64_t{infos[static_cast<size_t>(n)].height_last} > last;
+    });
+}
+
+Result<> BlockPruner::Prune(std::vector<int32_t> files)
+{
+    KeepLocked(files);
     if (files.empty()) return {};
     IBD_RETURN_IF_ERROR(SetPruned());
     // Headers that come later have no stored block yet.

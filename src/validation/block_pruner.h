@@ -30,12 +30,16 @@ public:
     std::vector<int32_t> FilesToPrune(const HeaderNode* connected) const;
     /** The files without a block above `height`, for pruneblockchain. */
     std::vector<int32_t> FilesBelow(const HeaderNode& connected, int32_t height) const;
-    /** Deletes files; everything connected must be written. */
-    Result<> Prune(const std::vector<int32_t>& files);
+    /** Deletes files; everything connected must be written. Those stay that a reader would need
+     *  after a crash. */
+    Result<> Prune(std::vector<int32_t> files);
     /** Deletes existing files that the index does not name. */
     void DeleteForgotten() const;
 
 private:
+    /** The highest block that no reader needs now. */
+    int32_t LastUnlocked(const HeaderNode& connected) const;
+    void KeepLocked(std::vector<int32_t>& files) const;
     void DeleteFiles(const std::vector<int32_t>& files) const;
 
     const ChainView& m_chain;

@@ -2,6 +2,7 @@
 // uses.
 #pragma once
 
+#include "chain/prune_locks.h"
 #include "crypto/siphash.h"
 #include "primitives/arith256.h"
 #include "primitives/block.h"
@@ -22,6 +23,7 @@ struct ChainManagerOptions {
     /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
      *  kManualPruning: only on request. */
     uint64_t prune_target = 0;
+    PruneLocks* prune_locks = nullptr; //!< limit pruning; outlive the chain
     /** There is a network: damaged stored blocks are fetched again. */
     bool peers_bring_blocks = false;
 };

@@ -12,6 +12,9 @@ namespace {
 /** Bytes of a future block. */
 constexpr uint64_t kAverageBlock = 1'000'000;
 
+/** Blocks below a reader that stay, for it to follow a reorganisation. */
+constexpr int32_t kLockBuffer = 10;
+
 uint64_t BytesOf(const BlockFileInfo& file) { return uint64_t{file.size} + file.undo_size; }
 
 } // namespace
@@ -21,9 +24,20 @@ int32_t LastToPrune(int32_t tip, int32_t wanted)
     return std::min(wanted, std::max(0, tip - kMinBlocksToKeep));
 }
 
+PruneLimit LimitOf(std::span<const PruneLock> locks, int32_t most)
+{
+    PruneLimit limit{most, {}};
+    for (const PruneLock& lock : locks) {
+        const int32_t last = lock.height - kLockBuffer - 1;
+        if (last <= limit.last) limit = {last, lock.name};
+    }
+    return limit;
+}
+
 std::vector<int32_t> FilesUpTo(std::span<const BlockFileInfo> files, int32_t last)
 {
     std::vector<int32_t> out;
+    if (last < 0) return out;
     for (size_t n = 0; n + 1 < files.size(); ++n) {
         const BlockFileInfo& file = files[n];
         if (file.size == 0 || file.height_last > static_cast<uint32_t>(last)) continue;
@@ -41,7 +55,7 @@ std::vector<int32_t> FilesAboveTarget(std::span<const BlockFileInfo> files, cons
     if (goal.downloading && goal.best_header > goal.tip) {
         buffer += kAverageBlock * static_cast<uint64_t>(goal.best_header - goal.tip);
     }
-    std::vector<int32_t> out = FilesUpTo(files, LastToPrune(goal.tip, goal.tip));
+    std::vector<int32_t> out = FilesUpTo(files, LastToPrune(goal.tip, goal.last));
     size_t count = 0;
     while (count < out.size() && usage + buffer >= goal.target) {
         usage -= BytesOf(files[static_cast<size_t>(out[count++])]);

@@ -2,10 +2,12 @@
 // Core's. Pure.
 #pragma once
 
+#include "chain/prune_locks.h"
 #include "storage/block_file_info.h"
 
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace ibd {
@@ -20,7 +22,16 @@ inline constexpr uint64_t kLeastPruneTarget = uint64_t{550} << 20;
 /** The highest block that may be deleted with the tip at `tip`; at most `wanted`. */
 int32_t LastToPrune(int32_t tip, int32_t wanted);
 
-/** Files without a block above `last`; never the last file, which is still written. */
+/** What readers of stored blocks leave to pruning. */
+struct PruneLimit {
+    int32_t last = 0;    //!< the highest block that may be deleted; negative: none
+    std::string_view by; //!< the reader that sets it; empty: none does
+};
+/** `most`: without readers. */
+PruneLimit LimitOf(std::span<const PruneLock> locks, int32_t most);
+
+/** Files without a block above `last` (negative: none); never the last file, which is still
+ *  written. */
 std::vector<int32_t> FilesUpTo(std::span<const BlockFileInfo> files, int32_t last);
 
 /** Input of automatic pruning. */
@@ -28,6 +39,8 @@ struct PruneGoal {
     uint64_t target = 0;     //!< bytes that block and undo files should stay below
     int32_t tip = 0;         //!< height
     int32_t best_header = 0; //!< height
+    /** The highest block that no reader needs. */
+    int32_t last = std::numeric_limits<int32_t>::max();
     /** Initial download: deletes many files at once, because pruning writes all coins. */
     bool downloading = false;
 };

@@ -4,6 +4,7 @@ import shutil
 
 from framework import FunctionalTest, wait_until
 from generated import small_chain
+from regtest_chain import Chain
 
 FOLDERS = {  # of the databases, below indexes/
     "-txindex": "txindex",
@@ -58,7 +59,36 @@ class Indexes(FunctionalTest):
         self.synced(node, 0)
 
     def test_refused_with_prune(self):
-        for option, text in (("-txindex", "Prune mode is incompatible with -txindex."),
-                             ("-blockfilterindex", "-blockfilterindex is not supported"),
-                             ("-coinstatsindex", "-coinstatsindex is not supported")):
-            self.assert_refused(self.node(), "-prune=550", option, saying=text)
+        for option in ("-txindex", "-txospenderindex"):
+            self.assert_refused(self.node(), "-prune=550", option,
+                                saying=f"Prune mode is incompatible with {option}.")
+        for option in ("-blockfilterindex", "-coinstatsindex"):
+            self.assert_refused(self.node(), "-prune=550", "-ibdboosterfile=auto",
+                                "-ibdboosterprune", option,
+                                saying="-ibdboosterprune keeps no blocks to index: "
+                                       f"leave out {option}, or the hints")
+
+    def test_killed_while_pruned(self):
+        """Automatic pruning goes on beside two indexes; after each kill they go on from a block
+        that is still there."""
+        chain = Chain().grow(900)
+        node = self.node("regtest", "-fastprune", "-prune=1", "-maxtipage=10000000000",
+                         "-blockfilterindex", "-coinstatsindex").start()
+        for end in range(100, 901, 100):
+            for block in chain.blocks[end - 100:end]:
+                node.rpc("submitblock", block.raw().hex())
+            if end > 300:
+                node.rpc("pruneblockchain", end - 100)
+            node.kill()
+            node.start()
+            for block in chain.blocks[node.rpc("getblockcount"):end]:
+                node.rpc("submitblock", block.raw().hex())
+        wanted = {"synced": True, "best_block_height": 900}
+        wait_until(lambda: list(node.rpc("getindexinfo").values()) == [wanted] * 2,
+                   "the indexes are synced")
+        self.assertGreater(node.rpc("getblockchaininfo")["pruneheight"], 300)
+        indexed, counted = (node.rpc("gettxoutsetinfo", "muhash", None, use)["muhash"]
+                            for use in (True, False))
+        self.assertEqual(indexed, counted)
+        for block in chain.blocks:
+            self.assertIn("header", node.rpc("getblockfilter", block.hash()))

@@ -81,7 +81,9 @@ class Prune(FunctionalTest):
                                 ("dumptxoutset", "dump", "rollback", {"rollback": 1})):
             self.assert_rpc_error(MISC, "Could not roll back to requested height since necessary "
                                   "block data is already pruned.", node.rpc, method, *params)
-        self.assert_rpc_error(MISC, PRUNED, node.rpc, "gettxoutsetinfo", "none", 1)
+        self.assert_rpc_error(INVALID_PARAMETER,
+                              "Querying specific block heights requires coinstatsindex", node.rpc,
+                              "gettxoutsetinfo", "none", 1)
         dump = node.rpc("dumptxoutset", "dump", "", {"rollback": last + 1})
         self.assertEqual(dump["base_height"], last + 1)
         text = self.rpc_error_text(node, "invalidateblock", gone)

@@ -69,6 +69,13 @@ public:
         node->undo_pos = at.offset;
         node->status |= kHaveUndo;
     }
+    /** Forgets the data of a block, as pruning does. */
+    void Prune(const HeaderNode& of) IBD_NO_THREAD_CHECK
+    {
+        HeaderNode* const node = m_headers.tree.Find(of.hash);
+        node->status &= ~(kHaveData | kHaveUndo);
+        m_pruned = true;
+    }
     void SetTip(const HeaderNode* node) IBD_NO_THREAD_CHECK
     {
         m_headers.SetTip(m_headers.tree.Find(node->hash));
@@ -84,12 +91,14 @@ public:
     ChainReader Read() const override { return ChainReader(m_headers); }
     const BlockStore& Blocks() const override { return *m_blocks; }
     const HeaderNode* Flushed() const override { return m_flushed; }
+    bool HasPruned() const override { return m_pruned; }
     bool Interrupted() const override { return false; }
 
 private:
     Headers m_headers;
     std::unique_ptr<BlockStore> m_blocks;
     std::atomic<const HeaderNode*> m_flushed = nullptr;
+    bool m_pruned = false;
 };
 
 /** Makes the undo data of blocks, given all blocks below. */

@@ -136,6 +136,60 @@ TEST_CASE("the filter index waits for undo data", "[filterindex]")
     machine.CheckFilters(filters.index, machine.tip_a);
 }
 
+TEST_CASE("pruning learns what the index needs, now and after a crash", "[filterindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.fork);
+    FilterIndex index = MakeFilters(TestEnv(), machine.folder / "basic");
+    Followed<FilterIndex> followed(machine, index);
+    IndexFollower& follower = followed.follower;
+    Must(follower.Open());
+    CHECK(follower.Height() == 0);
+    Must(follower.CatchUp());
+    CHECK(follower.SavedHeight() == machine.fork->height);
+    machine.chain.SetTip(machine.tip_a); // its coins are not written
+    Must(follower.CatchUp());
+    CHECK(follower.Height() == machine.tip_a->height);
+    CHECK(follower.SavedHeight() == machine.fork->height);
+    machine.chain.SetTip(machine.tip_b); // the blocks of the other branch are to be taken back
+    CHECK(follower.Height() == machine.fork->height);
+    machine.chain.SetTip(machine.tip_a);
+
+    follower.Settle(); // no thread, no wait
+    CHECK(follower.SavedHeight() == machine.fork->height);
+    follower.Start();
+    machine.chain.SetFlushed(machine.tip_a);
+    follower.Settle();
+    CHECK(follower.SavedHeight() == machine.tip_a->height);
+    follower.Stop();
+    follower.Settle();
+    CHECK(follower.SavedHeight() == machine.tip_a->height);
+}
+
+TEST_CASE("an index is left behind if the block that it is at was pruned", "[filterindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.fork);
+    FilterIndex index = MakeFilters(TestEnv(), machine.folder / "basic");
+    Followed<FilterIndex> followed(machine, index);
+    IndexFollower& follower = followed.follower;
+    Must(follower.Open());
+    CHECK(follower.LeftBehind() == nullptr);
+    Must(follower.CatchUp());
+    machine.chain.Prune(*machine.fork->prev);
+    CHECK(follower.LeftBehind() == nullptr);
+    machine.chain.SetDurableTip(machine.tip_a);
+    CHECK(follower.LeftBehind() == nullptr);
+    const HeaderNode* const above = machine.tip_a->Ancestor(machine.fork->height + 2);
+    machine.chain.Prune(*above);
+    CHECK(follower.LeftBehind() == machine.fork);
+    machine.chain.SetDurableTip(machine.fork);
+    CHECK(follower.LeftBehind() == nullptr); // at the tip, nothing is missing
+    machine.chain.Prune(*machine.fork);
+    machine.chain.SetDurableTip(machine.tip_b);
+    CHECK(follower.LeftBehind() == machine.fork);
+}
+
 TEST_CASE("a damaged filter is named", "[filterindex]")
 {
     Machine machine;

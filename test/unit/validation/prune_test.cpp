@@ -77,10 +77,41 @@ TEST_CASE("automatic pruning takes as few files as bring the rest below its targ
     CHECK(FilesAboveTarget(files, goal).empty());
 }
 
+TEST_CASE("the reader furthest behind limits pruning, with room for a reorganisation")
+{
+    CHECK(LimitOf({}, 700).last == 700);
+    CHECK(LimitOf({}, 700).by.empty());
+    const std::vector<PruneLock> locks = {{"a", 700}, {"b", 300}, {"c", 300}, {"d", 301}};
+    CHECK(LimitOf(locks, 700).last == 289);
+    CHECK(LimitOf(locks, 700).by == "c");
+    CHECK(LimitOf(locks, 200).last == 200);
+    CHECK(LimitOf(locks, 200).by.empty());
+    const std::vector<PruneLock> none = {{"none read", 0}};
+    CHECK(LimitOf(none, 700).last < 0);
+
+    std::vector<BlockFileInfo> files = TenFiles(99);
+    files[0].height_last = 0; // of genesis alone
+    CHECK(FilesUpTo(files, LimitOf(none, 700).last).empty());
+    const PruneGoal goal{.target = 100 * kMebibyte, .tip = 999, .best_header = 999, .last = 300};
+    CHECK(FilesAboveTarget(files, goal) == FirstFiles(3));
+}
+
 namespace {
 
 constexpr int kBlocks = 400;
 constexpr int kMore = 20; //!< whose coins are not written when files are pruned
+
+/** Readers at given heights. */
+struct FakeLocks final : PruneLocks {
+    std::vector<PruneLock> Now() const override { return {{"reader", now}}; }
+    std::vector<PruneLock> Saved() override
+    {
+        ++asked;
+        return {{"reader", saved}};
+    }
+    int32_t now = 0, saved = 0;
+    int asked = 0;
+};
 
 /** A node in small files. */
 class PrunedNode {
@@ -96,6 +127,7 @@ public:
         ChainStackOptions parts;
         parts.manager.hash_key = {1, 2};
         parts.manager.prune_target = target;
+        parts.manager.prune_locks = locks;
         parts.index.before_io = m_check;
         parts.blocks.max_file_size = 8 << 10;
         parts.blocks.block_chunk = 2 << 10;
@@ -162,6 +194,7 @@ public:
     }
 
     ChainManager* chain = nullptr;
+    PruneLocks* locks = nullptr; //!< set before Open()
 
 private:
     Env& m_env;
@@ -255,6 +288,47 @@ TEST_CASE("pruned files are gone, for the index too, and the chain goes on")
     CHECK(fed.Message() == "Failed to disconnect block.");
     CHECK(node.chain->Tip()->hash == more.back().hash);
     node.CheckConsistent();
+}
+
+TEST_CASE("no block goes that a reader needs, now or after a crash")
+{
+    const ChainParams params = FastPrune();
+    const BlockKit kit(params);
+    const std::vector<KitBlock> blocks = kit.MakeChain(kit.Genesis(), kBlocks);
+    const bool manual = GENERATE(true, false);
+    const TempDir dir;
+    std::filesystem::create_directories(dir.Get());
+    const auto env = MakePosixEnv();
+    PrunedNode node(*env, params, dir.Get());
+    FakeLocks locks;
+    node.locks = &locks;
+    Must(node.Open(manual ? kManualPruning : kBuffer + 1));
+    Must(node.Feed(blocks));
+    const auto prune = [&] { // the automatic one at the next start
+        if (manual) return Must(node.chain->PruneTo(kBlocks));
+        Must(node.chain->PruneAtStart());
+    };
+    prune();
+    CHECK_FALSE(node.chain->HasPruned());
+    CHECK(locks.asked == 0); // no coins are written in vain
+    locks.now = kBlocks;
+    prune();
+    CHECK_FALSE(node.chain->HasPruned());
+    CHECK(locks.asked == 1);
+    int32_t before = 0;
+    for (const int32_t height : {70, 120}) { // a file has some 50 blocks
+        locks.saved = height;
+        prune();
+        const int32_t last = node.chain->LastWithoutData().value_or(0);
+        CHECK(last > before);
+        CHECK(last <= height - 11);
+        node.CheckConsistent();
+        before = last;
+    }
+    locks.now = 40; // as after a reorganisation
+    locks.saved = kBlocks;
+    prune();
+    CHECK(node.chain->LastWithoutData() == before);
 }
 
 TEST_CASE("files go of their own when they have grown above the target")
