@@ -136,16 +136,19 @@ Result<> IndexFollower::Follow()
                            next->place.hash.ToHex(), next->place.height);
             }
             m_lacking = next->node;
-            return Write();
+            return Write(NameBest::kIfNew);
         }
         m_lacking = nullptr;
         const bool full = m_batch->ApproximateSize() >= kBatchBytes;
-        if (full || m_chain.Flushed() != m_flushed) IBD_RETURN_IF_ERROR(Write());
+        if (full || m_chain.Flushed() != m_flushed) {
+            IBD_RETURN_IF_ERROR(Write(NameBest::kIfNew));
+        }
         if (next->fork != m_best) IBD_RETURN_IF_ERROR(Rewind(next->fork));
         IBD_RETURN_IF_ERROR(ConnectNext(*next));
         LogProgress(*next);
     }
-    IBD_RETURN_IF_ERROR(Write());
+    // As in Core, each start writes the name once: a disk that takes no writes is noticed then.
+    IBD_RETURN_IF_ERROR(Write(m_synced ? NameBest::kIfNew : NameBest::kAgain));
     if (m_stop || m_synced) return {};
     m_synced = true;
     m_log.Info("{} is enabled at height {}", m_index.Name(), m_best ? m_best->height : 0);
@@ -206,10 +209,11 @@ Result<> IndexFollower::WriteBatch(bool named)
     return {};
 }
 
-Result<> IndexFollower::Write()
+Result<> IndexFollower::Write(NameBest name)
 {
     m_flushed = m_chain.Flushed();
-    IBD_RETURN_IF_ERROR(WriteBatch(m_saved != m_best && MaySave()));
+    const bool wanted = name == NameBest::kAgain || m_saved != m_best;
+    IBD_RETURN_IF_ERROR(WriteBatch(wanted && MaySave()));
     const Lock lock(m_mutex);
     m_shown = m_best;
     m_settled = m_flushed;
@@ -221,7 +225,7 @@ Result<> IndexFollower::Write()
  *  names the one below from then on, as the records are gone. */
 Result<> IndexFollower::Rewind(const HeaderNode* fork)
 {
-    IBD_RETURN_IF_ERROR(Write());
+    IBD_RETURN_IF_ERROR(Write(NameBest::kIfNew));
     while (m_best != fork) {
         const StoredBlock place = [&] {
             const ChainReader chain = m_chain.Read();

@@ -74,7 +74,7 @@ public:
     /** Goes to the tip. */
     Result<> CatchUp() { return Explained(Follow()); }
     /** Writes what is not written yet. */
-    Result<> Save() { return Explained(Write()); }
+    Result<> Save() { return Explained(Write(NameBest::kIfNew)); }
 
 private:
     /** The next block to connect. */
@@ -103,7 +103,8 @@ private:
     Result<> ConnectNext(const Next& next);
     Result<> WriteBatch(bool named);
     int32_t HeightOf(const HeaderNode* best) const;
-    Result<> Write();
+    enum class NameBest { kIfNew, kAgain };
+    Result<> Write(NameBest name);
     bool MaySave() const;
     void LogProgress(const Next& next);
     /** The error for the user, with the remedy. */

@@ -126,6 +126,28 @@ TEST_CASE("the database never names a block above the coins on disk", "[txindex]
     for (const Bytes& raw : machine.branches.a) machine.CheckFinds(followed->index, raw);
 }
 
+TEST_CASE("a start writes the name of the best block, if it is no new one too", "[txindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.tip_a);
+    auto followed = machine.Open();
+    Must(followed->follower.CatchUp());
+    followed.reset();
+    followed = machine.Open();
+    KvBatch batch(followed->index.Db());
+    const auto forget = [&] {
+        batch.Erase(Bytes{'B'});
+        Must(followed->index.Db().Write(batch));
+        REQUIRE_FALSE(followed->Named());
+    };
+    forget();
+    Must(followed->follower.CatchUp());
+    CHECK(followed->Named() == machine.tip_a->hash);
+    forget();
+    Must(followed->follower.CatchUp()); // once a start
+    CHECK_FALSE(followed->Named());
+}
+
 TEST_CASE("an index that was off goes on, also after a reorganisation", "[txindex]")
 {
     Machine machine;
