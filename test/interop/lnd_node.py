@@ -1,7 +1,8 @@
 """Runs lnd, a Lightning node with a wallet on the chain, as a client of a bitcoind on regtest: it
-polls RPC, as where there is no ZMQ.
+polls RPC, or learns of blocks and transactions by ZeroMQ alone.
 
     with LndNode(node) as lnd:
+    with LndNode(node, zmq={"rawblock": "tcp://127.0.0.1:28332", "rawtx": ...}) as lnd:
         lnd.create_wallet()
         lnd.get("/v1/getinfo")
         lnd.open_channel(other_lnd, 1_000_000)
@@ -33,9 +34,10 @@ class LndError(Exception):
 
 
 class LndNode:
-    def __init__(self, node, node_port=None):
-        """Calls of the node's RPC go to node_port, where one is given."""
-        self.node, self.process = node, None
+    def __init__(self, node, node_port=None, zmq=None):
+        """Calls of the node's RPC go to node_port, where one is given. `zmq`: addresses of topics
+        to subscribe to in place of polling."""
+        self.node, self.process, self.zmq = node, None, zmq
         self.node_port = node_port or node.port
 
     def __enter__(self):
@@ -54,8 +56,7 @@ class LndNode:
         command = [str(self.program), f"--lnddir={self.dir}", "--bitcoin.regtest",
                    "--bitcoin.node=bitcoind", f"--bitcoind.rpchost=127.0.0.1:{self.node_port}",
                    f"--bitcoind.rpccookie={self.node.net_dir / '.cookie'}",
-                   "--bitcoind.rpcpolling", f"--bitcoind.blockpollinginterval={POLL}",
-                   f"--bitcoind.txpollinginterval={POLL}", "--nobootstrap",
+                   *self._news(), "--nobootstrap",
                    f"--listen=127.0.0.1:{self.p2p_port}",
                    f"--sweeper.batchwindowduration={SWEEP_WINDOW}",
                    f"--bitcoin.defaultremotedelay={REMOTE_DELAY}",
@@ -66,6 +67,13 @@ class LndNode:
                                         cwd=self.dir)
         self._wait(lambda: self._state() not in (None, "WAITING_TO_START"), START_SECONDS,
                    "lnd's REST server")
+
+    def _news(self):
+        """Options that say how it learns of blocks and transactions."""
+        if self.zmq:
+            return [f"--bitcoind.zmqpub{topic}={url}" for topic, url in self.zmq.items()]
+        return ["--bitcoind.rpcpolling", f"--bitcoind.blockpollinginterval={POLL}",
+                f"--bitcoind.txpollinginterval={POLL}"]
 
     def _state(self):
         if self.process.poll() is not None:

@@ -1,7 +1,7 @@
 """lnd's wallet on top of our node: it syncs, is paid by blocks, pays, and sees its payment mined,
-before and after both were restarted."""
+before and after both were restarted. lnd polls, or subscribes by ZeroMQ."""
 
-from framework import FunctionalTest
+from framework import FunctionalTest, free_port
 from lnd_node import LndNode
 
 COIN = 100_000_000  # satoshis
@@ -30,10 +30,21 @@ class LndWallet(FunctionalTest):
         self.assertGreater(fee, 0)
         self.assertEqual(before - after, PAYMENT + fee)
 
-    def test_receives_and_sends(self):
+    def test_polls(self):
         self.ours = self.node().start()
+        self.receive_and_send(LndNode(self.ours))
+
+    def test_subscribes(self):
+        """Without a poll, all it learns of blocks and payments are our notifications. Those of both
+        topics come over an address of their own."""
+        urls = {topic: f"tcp://127.0.0.1:{free_port()}" for topic in ("rawblock", "rawtx")}
+        options = [f"-zmqpub{topic}={url}" for topic, url in urls.items()]
+        self.ours = self.node("regtest", *options).start()
+        self.receive_and_send(LndNode(self.ours, zmq=urls))
+
+    def receive_and_send(self, node):
         self.mine(1)  # lnd waits for a chain that is not in its initial download
-        with LndNode(self.ours) as lnd:
+        with node as lnd:
             lnd.create_wallet()
             address = lnd.get("/v1/newaddress?type=WITNESS_PUBKEY_HASH")["address"]
             self.mine(1, address)
