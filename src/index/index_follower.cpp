@@ -171,19 +171,32 @@ Result<> IndexFollower::ReadUndo(const StoredBlock& place, BlockData& out) const
     return {};
 }
 
+/** Ends the index with the text that the node stops with in Core. The cause goes to the log. */
+Error IndexFollower::Failed(std::string words, const Error& cause) const
+{
+    m_log.Error("{}: {}. Restart without {}, or with -reindex if a block file is damaged",
+                m_index.Name(), cause.message, m_index.Option());
+    return {std::move(words), cause.kind};
+}
+
+Result<> IndexFollower::FailedAt(const char* words, const StoredBlock& place,
+                                 const Result<>& result) const
+{
+    if (result) return {};
+    return Failed(fmt::format(fmt::runtime(words), place.hash.ToHex()), result.GetError());
+}
+
 Result<> IndexFollower::ConnectNext(const Next& next)
 {
-    const auto failed = [&](const char* what, const Result<>& result) -> Result<> {
-        if (result) return {};
-        return SystemError("Failed to {} block {}{}: {}", what, next.place.hash.ToHex(),
-                           what[0] == 'w' ? " to index database" : " from disk", result.Message());
-    };
     BlockData data{{next.place}};
-    IBD_RETURN_IF_ERROR(failed("read", ReadBlock(next.place, data)));
+    IBD_RETURN_IF_ERROR(
+        FailedAt("Failed to read block {} from disk", next.place, ReadBlock(next.place, data)));
     if (m_index.Traits().undo_to_connect) {
-        IBD_RETURN_IF_ERROR(failed("read undo block data", ReadUndo(next.place, data)));
+        IBD_RETURN_IF_ERROR(FailedAt("Failed to read undo block data {} from disk", next.place,
+                                     ReadUndo(next.place, data)));
     }
-    IBD_RETURN_IF_ERROR(failed("write", m_index.Connect(*m_batch, data.block)));
+    IBD_RETURN_IF_ERROR(FailedAt("Failed to write block {} to index database", next.place,
+                                 m_index.Connect(*m_batch, data.block)));
     m_best = next.node;
     return {};
 }
@@ -200,10 +213,10 @@ bool IndexFollower::MaySave() const
 Result<> IndexFollower::WriteBatch(bool named)
 {
     if (named) {
-        IBD_RETURN_IF_ERROR(m_index.Save(*m_batch));
+        IBD_RETURN_IF_ERROR(Explained(m_index.Save(*m_batch)));
         PutBestBlock(*m_batch, *m_best);
     }
-    IBD_RETURN_IF_ERROR(m_index.Db().Write(*m_batch, named));
+    IBD_RETURN_IF_ERROR(Explained(m_index.Db().Write(*m_batch, named)));
     if (named) m_saved = m_best;
     m_batch->Clear();
     return {};
@@ -221,6 +234,14 @@ Result<> IndexFollower::Write(NameBest name)
     return {};
 }
 
+Result<> IndexFollower::TakeBack(const StoredBlock& place)
+{
+    BlockData data{{place}};
+    if (m_index.Traits().block_to_disconnect) IBD_RETURN_IF_ERROR(ReadBlock(place, data));
+    if (m_index.Traits().undo_to_disconnect) IBD_RETURN_IF_ERROR(ReadUndo(place, data));
+    return m_index.Disconnect(*m_batch, data.block);
+}
+
 /** Takes back the blocks above `fork`, each in one write. If the database names such a block, it
  *  names the one below from then on, as the records are gone. */
 Result<> IndexFollower::Rewind(const HeaderNode* fork)
@@ -231,10 +252,11 @@ Result<> IndexFollower::Rewind(const HeaderNode* fork)
             const ChainReader chain = m_chain.Read();
             return StoredBlock(*m_best);
         }();
-        BlockData data{{place}};
-        if (m_index.Traits().block_to_disconnect) IBD_RETURN_IF_ERROR(ReadBlock(place, data));
-        if (m_index.Traits().undo_to_disconnect) IBD_RETURN_IF_ERROR(ReadUndo(place, data));
-        IBD_RETURN_IF_ERROR(m_index.Disconnect(*m_batch, data.block));
+        if (const Result<> taken = TakeBack(place); !taken) {
+            return Failed(
+                fmt::format("Failed to rewind {} to a previous chain tip", m_index.Name()),
+                taken.GetError());
+        }
         const bool named = m_saved == m_best;
         m_best = m_best->prev;
         IBD_RETURN_IF_ERROR(WriteBatch(named));

@@ -72,9 +72,9 @@ public:
     // Of its thread; tests call them without Start().
 
     /** Goes to the tip. */
-    Result<> CatchUp() { return Explained(Follow()); }
+    Result<> CatchUp() { return Follow(); }
     /** Writes what is not written yet. */
-    Result<> Save() { return Explained(Write(NameBest::kIfNew)); }
+    Result<> Save() { return Write(NameBest::kIfNew); }
 
 private:
     /** The next block to connect. */
@@ -99,6 +99,7 @@ private:
     Result<> Follow();
     Result<> ReadBlock(const StoredBlock& place, BlockData& out) const;
     Result<> ReadUndo(const StoredBlock& place, BlockData& out) const;
+    Result<> TakeBack(const StoredBlock& place);
     Result<> Rewind(const HeaderNode* fork);
     Result<> ConnectNext(const Next& next);
     Result<> WriteBatch(bool named);
@@ -109,6 +110,8 @@ private:
     void LogProgress(const Next& next);
     /** The error for the user, with the remedy. */
     Error Explain(const Error& error) const;
+    Error Failed(std::string words, const Error& cause) const;
+    Result<> FailedAt(const char* words, const StoredBlock& place, const Result<>& result) const;
     Result<> Explained(const Result<>& result) const
     {
         return result ? Result<>() : Explain(result.GetError());

@@ -88,6 +88,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .waiters = m_waiters,
                       .warnings = m_warnings,
                       .interrupt = m_interrupt,
+                      .wants_tx_index = m_options.indexes.tx,
                       .drain_events =
                           [this] {
                               m_events.Drain();

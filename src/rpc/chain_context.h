@@ -35,6 +35,7 @@ struct ChainContext {
     std::atomic<ChainThread*> chain_thread = nullptr;
     /** Null until they are open, and in tests. */
     std::atomic<const Indexes*> indexes = nullptr;
+    bool wants_tx_index = false; //!< -txindex, open or not
     /** Returns when all observers have handled the chain's events so far. */
     std::function<void()> drain_events = {};
     /** Set by the node when -reindex and -loadblock are over. */

@@ -1,6 +1,7 @@
 // The calls that add data of the chainstate and of descriptors to PSBTs; see util_calls.h.
 #include "psbt/sign_psbt.h"
 #include "rpc/descriptors.h"
+#include "rpc/index_use.h"
 #include "rpc/psbt_json.h"
 #include "rpc/tx_build.h"
 #include "rpc/util_calls.h"
@@ -24,19 +25,29 @@ bool IsWitnessOutput(ByteSpan script, const KeyRing& keys)
     return inner != keys.scripts.end() && ParseWitnessProgram(inner->second);
 }
 
-/** Adds the previous transactions that the pool has, and coins of the chainstate that are spent by
- *  witness. Other coins need the whole previous transaction, for which there is no index. */
+/** A transaction of -txindex, if it is on, or else of the pool. Null: there is none. */
+TransactionRef FindTx(const PoolContext& context, const TxIndex* index, const Txid& txid)
+{
+    if (index) {
+        const auto found = OrThrow(index->Find(context.chain.Chain().Blocks(), txid));
+        if (found) return found->tx;
+    }
+    const Lock lock(context.pool.mutex);
+    const PoolTx* const found = context.pool.Find(txid);
+    return found ? found->tx : nullptr;
+}
+
+/** Adds the previous transactions that are found, and coins of the chainstate that are spent by
+ *  witness. Other coins need the whole previous transaction. */
 void AddCoins(const PoolContext& context, const KeyRing& keys, Psbt& psbt)
 {
     const auto tx = psbt.UnsignedTx();
     if (!tx) throw RpcError{RpcCode::kVerify, "The transaction cannot be valid"};
-    {
-        const Lock lock(context.pool.mutex);
-        for (size_t i = 0; i < psbt.inputs.size(); ++i) {
-            TransactionRef& previous = psbt.inputs[i].non_witness_utxo;
-            const PoolTx* const found = context.pool.Find(tx->inputs[i].prevout.txid);
-            if (!previous && found) previous = found->tx;
-        }
+    const TxIndex* const index = FindIndex(context.chain, &Indexes::Tx);
+    if (index) WaitForTip(context.chain, *index);
+    for (size_t i = 0; i < psbt.inputs.size(); ++i) {
+        TransactionRef& previous = psbt.inputs[i].non_witness_utxo;
+        if (!previous) previous = FindTx(context, index, tx->inputs[i].prevout.txid);
     }
     const auto coins = FindSpent(context, *tx);
     for (size_t i = 0; i < psbt.inputs.size(); ++i) {
@@ -110,9 +121,9 @@ RpcMethod UpdateMethod(PoolContext& context)
 {
     return {"rawtransactions",
             "utxoupdatepsbt",
-            "Adds to a PSBT the unspent outputs that it spends by witness, the transactions "
-            "of the pool that it spends, and data of "
-            "descriptors about its inputs and outputs: keys with their paths, and scripts.",
+            "Adds to a PSBT the unspent outputs that it spends by witness, the transactions that "
+            "it spends from the pool or, with -txindex, from blocks, and data of descriptors about "
+            "its inputs and outputs: keys with their paths, and scripts.",
             {PsbtArg(), DescriptorsArg(false)},
             "\"base64\"    (string) The PSBT",
             "\"psbt\"",

@@ -110,10 +110,10 @@ UniValue OfBlock(const ChainContext& context, const HeaderNode& node, const Txid
 }
 
 /** Why a transaction without a given block was not found. */
-RpcError NotFound(const TxIndex* index, bool indexed)
+RpcError NotFound(const ChainContext& context, bool indexed)
 {
     std::string text = "No such mempool or blockchain transaction";
-    if (!index) {
+    if (!context.wants_tx_index) {
         text = "No such mempool transaction. Use -txindex or provide a block hash to enable "
                "blockchain transaction queries";
     } else if (!indexed) {
@@ -131,10 +131,10 @@ UniValue Anywhere(const ChainContext& context, const TxPool& pool, const Txid& t
     if (const TransactionRef tx = FindInPool(pool, txid)) {
         return Plain(context, tx->View(), nullptr, verbosity);
     }
-    if (!index) throw NotFound(index, indexed);
+    if (!index) throw NotFound(context, indexed);
     const ChainManager& manager = context.Headers();
     const auto found = OrThrow(index->Find(manager.Blocks(), txid));
-    if (!found) throw NotFound(index, indexed);
+    if (!found) throw NotFound(context, indexed);
     const HeaderNode* const node = manager.Read().Find(found->block);
     if (verbosity < 2 || !node || found->tx->View().IsCoinbase()) {
         return Plain(context, found->tx->View(), &found->block, verbosity);

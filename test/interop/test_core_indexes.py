@@ -131,9 +131,55 @@ class Indexes(FunctionalTest):
                           "basic", {"filter_false_positives": bool(check)}))
         return found
 
+    def psbt_calls(self, node):
+        """utxoupdatepsbt of transactions that spend outputs of blocks: not by witness, so that they
+        need the whole transaction; one is spent, and one is in no block."""
+        for txid, vout in ((self.blocks[1].txs[0].txid(), 0),
+                           *((tx.txid(), 0) for tx in self.chain.blocks[-1 - WINNING].txs[1:3]),
+                           ("11" * 32, 3)):
+            inputs = [{"txid": txid, "vout": vout}]
+            psbt = node.rpc("createpsbt", inputs, [{"data": "00"}])
+            yield "utxoupdatepsbt", psbt
+            yield "descriptorprocesspsbt", psbt, [f"raw({OP_TRUE.hex()})"]
+
+    def damaged(self, kind, option, damage):
+        """The status and the last words of a node whose index meets the damage on its way."""
+        node = self.node(kind, "damaged")
+        node.args = ["-blocksxor=0"]
+        node.start()
+        self.feed(node, 0, COMMON - 1)
+        node.stop()
+        damage(node)
+        end = node.run("-checklevel=0", option)
+        shutil.rmtree(node.datadir)
+        return end
+
+    def test_damaged_blocks(self):
+        """The data of a block far below the tip, which no check at start reads."""
+        middle = self.blocks[49].raw()
+
+        def block(node):
+            path = node.blocks_dir / "blk00000.dat"
+            raw = path.read_bytes()
+            at = raw.index(middle) + 40
+            path.write_bytes(raw[:at] + b"\xff" * 8 + raw[at + 8:])
+
+        def undo(node):
+            path = node.blocks_dir / "rev00000.dat"
+            path.write_bytes(path.read_bytes()[:1000] + b"\xff" * 100)
+
+        for name, damage in (("-txindex", block), ("-blockfilterindex", block),
+                             ("-coinstatsindex", undo)):
+            with self.subTest(name):
+                core, ours = (self.damaged(kind, name, damage) for kind in (CoreNode, Node))
+                self.assertEqual(ours, core)
+                self.assertEqual(ours[0], 1)
+                self.assertIn("Error: A fatal internal error occurred, see debug.log for details: "
+                              "Failed to read ", ours[1])
+
     def test_same_records_and_answers(self):
         core, ours = self.whole(self.node(CoreNode, "core")), self.whole(self.node(Node, "ours"))
-        for call in self.calls():
+        for call in itertools.chain(self.calls(), self.psbt_calls(ours)):
             with self.subTest(call):
                 self.assertEqual(self.answer(ours, call), self.answer(core, call))
         for node in (core, ours):

@@ -63,6 +63,22 @@ TEST_CASE("only calls that need coins or a tip, or change more than time and pee
     CHECK(early > 40);
 }
 
+TEST_CASE("before the index of transactions is open, it is said to be built")
+{
+    CallsKit kit;
+    const std::string call = "[\"" + std::string(64, '1') + "\"]";
+    const std::string end = ". Use gettransaction for wallet transactions.";
+    CHECK(kit.Outcome("getrawtransaction", call) ==
+          "-5: No such mempool transaction. Use -txindex or provide a block hash to enable "
+          "blockchain transaction queries" +
+              end);
+    kit.calls.chain.wants_tx_index = true;
+    CHECK(kit.Outcome("getrawtransaction", call) ==
+          "-5: No such mempool transaction. Blockchain transactions are still in the process of "
+          "being indexed" +
+              end);
+}
+
 TEST_CASE("calls that do not wait are answered before there is a tip")
 {
     CallsKit kit;
