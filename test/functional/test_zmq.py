@@ -16,6 +16,8 @@ TOPICS = ("hashblock", "hashtx", "rawblock", "rawtx", "sequence")
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 VALUE, FEE = COIN // 10, 10_000
 OUTPUTS_OF_A_BLOCK = 90_000  # 0.9 MB
+DATA = b"\x6a\x4e" + (90_000).to_bytes(4, "little") + bytes(90_000)  # an output's script
+FULL_POOL = 52  # transactions with DATA in 5 MB
 HOUR = 60 * 60
 
 
@@ -63,7 +65,7 @@ class Zmq(FunctionalTest):
     def setUp(self):
         super().setUp()
         self.chain = Chain().grow(101)
-        self.coins = self.chain.split(20, VALUE)
+        self.coins = self.chain.split(FULL_POOL + 10, VALUE)
         self.address = ("127.0.0.1", free_port())
 
     def options(self, *topics, url=None):
@@ -195,6 +197,26 @@ class Zmq(FunctionalTest):
         told = [one[:2] for _, one in listener.take(3)]
         self.assertEqual(told[0], ("A", txs[0].txid()))
         self.assertEqual(set(told[1:]), {("R", txs[0].txid()), ("A", txs[1].txid())})
+
+    def test_eviction_by_size(self):
+        """From a full pool the cheapest leave, after the message of the newcomer."""
+        node = self.start(*self.options("sequence"), "-maxmempool=5")
+        listener = self.listen(node, "sequence")
+        number = node.rpc("getrawmempool", False, True)["mempool_sequence"]
+        pool, evicted = [], 0
+        for place, coin in enumerate(self.coins):
+            tx = redeem(*coin, VALUE, (1 + 2 * place) * FEE)
+            tx.outputs.append((0, DATA))
+            node.rpc("sendrawtransaction", tx.raw().hex())
+            gone = [txid for txid in pool if txid not in node.rpc("getrawmempool")]
+            self.assertEqual(gone, pool[:len(gone)])
+            changes = [("A", tx.txid()), *(("R", txid) for txid in gone)]
+            self.assertEqual([said for _, said in listener.take(len(changes))],
+                             [(*said, number + i) for i, said in enumerate(changes)])
+            pool = [*pool[len(gone):], tx.txid()]
+            evicted, number = evicted + len(gone), number + len(changes)
+        self.assertGreater(evicted, 3)
+        self.assertEqual(set(node.rpc("getrawmempool")), set(pool))
 
     def test_addresses(self):
         """Several for a topic, of every kind, each with numbers of its own."""
