@@ -1,6 +1,9 @@
 // See address_files.h.
 #include "net/address/address_files.h"
 
+#include "util/bounded_file.h"
+#include "util/found.h"
+
 #include <algorithm>
 
 namespace ibd {
@@ -60,17 +63,6 @@ Result<bool> ParsePeers(ByteSpan file, const NetworkMagic& magic, AddrMan& out)
     return true;
 }
 
-Result<Bytes> ReadBounded(Env& env, const Path& path)
-{
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    if (size > kMaxAddressFile) {
-        return BadData("{}: {} bytes, more than the {} of any such file; move it away",
-                       path.string(), size, kMaxAddressFile);
-    }
-    return ReadWholeFile(env, path);
-}
-
 /** A file without permission counts as absent, as in Bitcoin Core. Any other kind of file is
  * opened, so that the error names it. */
 bool CanBeOpened(Env& env, const Path& path)
@@ -103,7 +95,7 @@ Bytes FrameAddressFile(const NetworkMagic& magic, ByteSpan contents)
     Append(out, contents);
     const Hash32 hash = Sha256d(out);
     Append(out, hash);
-    CHECK(out.size() <= kMaxAddressFile); // ReadBounded() would refuse it
+    CHECK(out.size() <= kMaxAddressFile); // more would not be read
     return out;
 }
 
@@ -130,8 +122,10 @@ Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
     } else {
         const int64_t start = files.env.MonotonicMicros();
         auto out = make();
-        IBD_ASSIGN_OR_RETURN(const Bytes file, ReadBounded(files.env, path));
-        const auto read = ParsePeers(file, files.magic, *out);
+        const auto file = ReadBoundedFile(files.env, path, kMaxAddressFile);
+        IBD_RETURN_IF_SYSTEM_ERROR(file);
+        const Result<bool> read =
+            file ? ParsePeers(*file, files.magic, *out) : Result<bool>(file.GetError());
         if (!read) {
             return BadData(
                 "Invalid or corrupt peers.dat ({}). If you believe this is a bug, please "
@@ -162,7 +156,7 @@ Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
 std::vector<PeerAddress> TakeAnchors(const AddressFileContext& files)
 {
     const Path path = files.folder / kAnchorsFile;
-    const auto file = ReadBounded(files.env, path);
+    const auto file = ReadBoundedFile(files.env, path, kMaxAddressFile);
     if (!file) return {};
     (void)files.env.Remove(path); // if this fails, these peers are tried once more
     PayloadReader reader(*file);
