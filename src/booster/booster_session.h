@@ -72,7 +72,10 @@ public:
 
     /** Call when the chainstate was built block by block up to `tip`: hints up to a block below it
      *  that led to another chainstate were wrong. Fast if there are none such. */
-    void Validated(const HeaderNode& tip) { m_parts.suspects.Proven(tip); }
+    void Validated(const HeaderNode& tip)
+    {
+        if (!m_parts.chain->SnapshotBase()) m_parts.suspects.Proven(tip);
+    }
     void Interrupt();
     /** The data for getboosterinfo; nothing without hints. */
     std::optional<BoosterProgress> Progress() const { return m_parts.watch.Progress(); }

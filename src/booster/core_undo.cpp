@@ -27,7 +27,8 @@ bool UndoJustSuffices(const HeaderNode& tip)
 void WarnIfUndoIsShort(const ChainManager& chain, Logger& log)
 {
     const HeaderNode* const tip = chain.Tip();
-    if (tip == nullptr) return;
+    // Core ends its check at the base of a snapshot.
+    if (tip == nullptr || chain.SnapshotBase() != nullptr) return;
     const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
     if (blocks >= kBlocksThatCoreChecks) return;
     log.Warning("IBD Booster: there is undo data of the last {} blocks only. Bitcoin Core takes "

@@ -98,6 +98,7 @@ private:
 UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest)
 {
     Gap gap;
+    if (chain.SnapshotBase()) return gap; // the blocks below are not there
     const HeaderNode* node = tip;
     while (node && node->height >= lowest) {
         const ChainReader reader = chain.Read();
@@ -358,6 +359,7 @@ bool UndoRun::WaitForAsk()
 
 bool UndoRun::Ask()
 {
+    if (m_chain->SnapshotBase()) return false;
     const Gap gap = FindGap(*m_chain);
     const Lock lock(m_mutex);
     if (!m_failure.empty()) return false;

@@ -82,7 +82,8 @@ public:
      *  Once. */
     void Start(std::function<void(const Result<>&)> ended);
     /** Undo data of the active chain was found to be missing: the thread makes it, once started.
-     *  False: Run() has failed before, and it will not be made. Not under the headers lock. */
+     *  False: Run() has failed before, or the chain began with a snapshot, and it will not be made.
+     *  Not under the headers lock. */
     bool Ask();
     /** Interrupts it and waits for its end. */
     void Stop();

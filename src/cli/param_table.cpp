@@ -57,7 +57,6 @@ constexpr Call kOtherCalls[] = {
     {"listunspent",
      "minconf maxconf addresses include_unsafe query_options(minimumAmount,maximumAmount,"
      "maximumCount,minimumSumAmount,include_immature_coinbase)"},
-    {"loadtxoutset", "~path"},
     {"loadwallet", "~filename load_on_startup"},
     {"lockunspent", "unlock transactions persistent"},
     {"migratewallet", "~wallet_name ~passphrase load_wallet"},

@@ -27,6 +27,8 @@ ChainParams MakeChainParams(Network network, const NetworkOptions& options)
     ChainParams params = MakeFor(network, options);
     ApplyDeploymentOptions(params.consensus, options);
     params.name = NetworkName(network);
+    params.assumeutxo.insert(params.assumeutxo.end(), options.assumeutxo.begin(),
+                             options.assumeutxo.end());
     return params;
 }
 

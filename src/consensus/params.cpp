@@ -48,6 +48,23 @@ const AssumeutxoData* ChainParams::AssumeutxoFor(const BlockHash& block_hash) co
     return it == assumeutxo.end() ? nullptr : &*it;
 }
 
+Result<> ParseAssumeutxo(const std::string& value, NetworkOptions& options)
+{
+    auto parts = Split(value, ':');
+    const bool complete = parts.size() == 3;
+    parts.resize(3);
+    const auto height = ParseWhole<int>(parts[0]);
+    const auto hash = Uint256::FromHex(parts[1]);
+    const auto txs = ParseWhole<uint64_t>(parts[2]);
+    if (!complete || height.value_or(0) <= 0 || !hash || txs.value_or(0) == 0) {
+        return BadData("-assumeutxo={}: expected <height>:<hash>:<txcount>, of the block, its "
+                       "coins (hash_serialized_3) and the chain up to it",
+                       value);
+    }
+    options.assumeutxo.push_back({*height, *hash, *txs, {}});
+    return {};
+}
+
 Result<> ParseTestActivationHeight(const std::string& value, NetworkOptions& options)
 {
     const auto at = value.find('@');

@@ -75,7 +75,7 @@ struct AssumeutxoData {
     int height = 0;
     Uint256 hash_serialized; //!< of the coins, as gettxoutsetinfo hash_serialized_3
     uint64_t chain_tx_count = 0;
-    BlockHash block_hash;
+    BlockHash block_hash; //!< null (-assumeutxo): any block of that height
 };
 
 /** Measured rate of transactions, for the estimate of progress. */
@@ -138,6 +138,7 @@ struct VersionBitsOption {
 
 /** Options that change a network. Only the named networks read them. */
 struct NetworkOptions {
+    std::vector<AssumeutxoData> assumeutxo; //!< -assumeutxo, in addition; not on the main network
     // signet
     std::optional<Bytes> signet_challenge;             //!< -signetchallenge
     std::optional<std::vector<std::string>> dns_seeds; //!< -signetseednode
@@ -150,6 +151,8 @@ struct NetworkOptions {
 
 ChainParams MakeChainParams(Network network, const NetworkOptions& options = {});
 
+/** Adds one "-assumeutxo=height:hash:txcount". */
+Result<> ParseAssumeutxo(const std::string& value, NetworkOptions& options);
 /** Adds one "-testactivationheight=name@height"; the error is the line Core prints. */
 Result<> ParseTestActivationHeight(const std::string& value, NetworkOptions& options);
 /** Adds one "-vbparams=deployment:start:end[:min_activation_height]". */

@@ -136,6 +136,7 @@ Result<> IndexFollower::Follow()
                            next->place.hash.ToHex(), next->place.height);
             }
             m_lacking = next->node;
+            m_synced = false; // blocks below the base of a snapshot may never come
             return Write(NameBest::kIfNew);
         }
         m_lacking = nullptr;
@@ -329,12 +330,12 @@ const HeaderNode* IndexFollower::LeftBehind() const
 bool IndexFollower::WaitForTip() const
 {
     if (!m_synced) return false;
-    while (!IsAtTip() && !m_chain.Interrupted()) {
+    while (m_synced && !IsAtTip() && !m_chain.Interrupted()) {
         const Lock lock(m_mutex);
         if (m_ended) break;
         m_changed.wait_for(m_mutex, kLookForStop);
     }
-    return true;
+    return m_synced;
 }
 
 } // namespace ibd

@@ -47,7 +47,7 @@ PeerNetwork::Impl::Impl(PeerNetworkSurroundings surroundings, const PeerNetworkO
       m_link(m_state, m_access, m_connections), m_capture(CaptureOf(m_at, options)),
       m_peers({m_at.env, m_at.log, m_at.params, m_at.chain, m_at.headers, m_at.blocks, m_link,
                m_at.now, &m_addresses, m_at.pool, m_capture ? &*m_capture : nullptr, m_at.warnings,
-               m_at.hints, m_at.pool, m_at.filters},
+               m_at.hints, m_at.pool, m_at.filters, &m_state.lacks_history},
               WithLimits(options)),
       m_ways(m_state, m_addresses, m_connections), m_inbound(m_state, m_access, m_peers),
       m_calls(m_state, m_access, m_addresses, m_connections, m_resolver,

@@ -57,6 +57,12 @@ NetworkWays PeerInfoSource::Ways()
 
 bool PeerInfoSource::IsActive() { return m_state.active; }
 
+uint64_t PeerInfoSource::Services() const
+{
+    const uint64_t services = m_state.options.peers.services;
+    return m_state.lacks_history ? services & ~uint64_t{kNodeNetwork} : services;
+}
+
 // Connections.
 
 void ConnectionControl::SetActive(bool active)
@@ -69,6 +75,8 @@ void ConnectionControl::SetActive(bool active)
         }
     });
 }
+
+void ConnectionControl::LimitServices() { m_state.lacks_history = true; }
 
 void ConnectionControl::PingAll()
 {

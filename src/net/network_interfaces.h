@@ -48,6 +48,8 @@ public:
     int64_t TimeOffset();
     NetworkWays Ways();
     bool IsActive();
+    /** The services in our version message. */
+    uint64_t Services() const;
 
 private:
     NetworkState& m_state;
@@ -67,6 +69,8 @@ public:
     }
 
     void SetActive(bool active); //!< false: disconnects all peers and makes no connections
+    /** The chain begins with a snapshot: from now on only the last blocks are offered. */
+    void LimitServices();
     void PingAll();              //!< soon
     /** False: it was added before. */
     bool AddNode(const std::string& name, bool v2);

@@ -24,6 +24,8 @@ struct NetworkState {
     const PeerNetworkOptions& options;
     NetThread thread;
     std::atomic<bool> active; //!< setnetworkactive
+    /** The chain has begun with a snapshot and lacks old blocks: new peers learn it. */
+    std::atomic<bool> lacks_history = false;
     bool started = false;
     RandomStream chance;
     NetworkWays ways; //!< those of the options, until Tor reports more

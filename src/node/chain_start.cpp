@@ -37,7 +37,7 @@ Result<> ChainStart::Load()
     m_asks_for_reindex = false;
     // Check before any file is removed.
     if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir));
-    if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(RemoveSnapshot(m_env, m_log, m_dir));
+    if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Remove());
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
     m_parts.booster.TendKeptWork(m_reindex, m_reindex_chainstate);
@@ -205,7 +205,8 @@ Result<> ChainStart::ReindexAlone(BlockImporter& importer)
 Result<> ChainStart::LookForMissing()
 {
     const bool may_fetch = m_options.network.MayHavePeers();
-    if (may_fetch || m_chain->HasPruned() || !m_chain->HasHoles()) return {};
+    const bool may_lack = m_chain->HasPruned() || m_parts.snapshots.InUse();
+    if (may_fetch || may_lack || !m_chain->HasHoles()) return {};
     m_parts.started();
     m_log.Info("Blocks are missing below others: looking for them in the block files");
     BlockImporter importer(*m_chain, m_stack->Blocks(), m_env, m_log, m_interrupt);
@@ -233,9 +234,9 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
 // A dead link means a disk that is not mounted: data would go to the disk below it.
 Result<> ChainStart::PrepareChainstate()
 {
-    if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(RefuseSnapshot(m_env, m_log, m_dir));
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
+    if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Prepare());
     if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
     return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
                        "make that directory",
@@ -245,6 +246,7 @@ Result<> ChainStart::PrepareChainstate()
 Result<> ChainStart::BuildChainstate()
 {
     BoosterSession& booster = m_parts.booster;
+    IBD_RETURN_IF_ERROR(m_parts.snapshots.Judge(*m_chain));
     IBD_ASSIGN_OR_RETURN(const bool builds, MustBuild());
     if (builds) IBD_RETURN_IF_ERROR(booster.PrepareHints());
     if (m_interrupt) return {};
@@ -277,6 +279,7 @@ Result<bool> ChainStart::MustBuild()
 
 Result<bool> ChainStart::ChainstateIsEmpty()
 {
+    if (m_parts.snapshots.InUse()) return false;
     const auto looked = LookAtChainstate(m_env, m_log, m_dir.Chainstate());
     if (!looked) return Damaged("Error opening coins database", looked.GetError()).GetError();
     const ChainstateSummary& there = *looked;
@@ -286,11 +289,12 @@ Result<bool> ChainStart::ChainstateIsEmpty()
 
 Result<> ChainStart::OpenCoins(bool wipe)
 {
-    auto coins = m_stack->OpenCoins(wipe);
+    const auto snapshot = m_parts.snapshots.Start();
+    auto coins = snapshot ? m_parts.snapshots.OpenCoins() : m_stack->OpenCoins(wipe);
     if (!coins) return Damaged("Error opening coins database", coins.GetError());
     IBD_RETURN_IF_ERROR(RefuseBroken(*m_chain, **coins));
     return Damaged("Error initializing block database",
-                   m_chain->AttachCoins(std::move(coins).Value()));
+                   m_chain->AttachCoins(std::move(coins).Value(), snapshot ? &*snapshot : nullptr));
 }
 
 Result<> ChainStart::CheckStored()

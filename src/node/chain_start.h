@@ -4,6 +4,7 @@
 #pragma once
 
 #include "booster/booster_session.h"
+#include "booster/snapshot_session.h"
 #include "node/chain_events.h"
 #include "node/options.h"
 #include "storage/data_dir.h"
@@ -24,6 +25,7 @@ struct ChainStartParts {
     ChainEvents& events;
     PruneLocks& prune_locks;
     BoosterSession& booster;
+    SnapshotSession& snapshots;
     SessionHooks booster_hooks;
     const std::atomic<bool>& interrupt;
     ProgressTargets progress; //!< of all long work

@@ -5,8 +5,10 @@
 #include "booster/kept_call.h"
 #include "crypto/random_key.h"
 #include "mempool/fee_file.h"
+#include "mempool/upkeep.h"
 #include "net/network_config.h"
 #include "net/peer/peer_set.h"
+#include "node/stack_options.h"
 #include "node/start_checks.h"
 #include "node/start_log.h"
 #include "rpc/all_calls.h"
@@ -61,6 +63,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_library(env, log, params, std::filesystem::absolute(dir.Net() / "hints")),
       m_peer_hints(env, log, m_library, PeerHintsSettings()),
       m_booster(env, log, params, BoosterSettings()),
+      m_snapshots(env, log, params, dir, m_interrupt, SnapshotSettings()),
       m_chain_start({.env = env,
                      .log = log,
                      .params = params,
@@ -71,6 +74,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .events = m_chain_events,
                      .prune_locks = m_indexes,
                      .booster = m_booster,
+                     .snapshots = m_snapshots,
                      .booster_hooks = BoosterHooks(),
                      .interrupt = m_interrupt,
                      .progress = ProgressOnTerminal(),
@@ -100,7 +104,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                       .user_agent = UserAgent(args),
                       .fatal = [this](const Error& error) { StopFor(error); },
                       .undo_state = [this] { return m_booster.Undo().Describe(); },
-                      .overall = &m_overall},
+                      .overall = &m_overall,
+                      .snapshots = &m_snapshots},
       m_pool(m_options.pool, RandomKey(m_env)),
       m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, m_tip_coins, env,
@@ -166,6 +171,25 @@ SessionHooks Node::BoosterHooks()
             [this](const Hints& hints, const BlockHash& terminal) {
                 m_peer_hints.Keep(hints, terminal);
             }};
+}
+
+/** Transactions that came while a snapshot was loaded would count on coins that are gone. */
+SnapshotHooks Node::SnapshotSettings()
+{
+    return {.coins = StackOptions(m_env, m_options).coins,
+            .pool_is_empty =
+                [this] {
+                    const Lock lock(m_pool.mutex);
+                    return m_pool.Size() == 0;
+                },
+            .switched =
+                [this] {
+                    m_network->Peers()->Control().LimitServices();
+                    const PoolGate::Pass pass(m_pool.gate);
+                    const Lock lock(m_pool.mutex);
+                    Expire(m_pool, std::numeric_limits<int64_t>::max());
+                },
+            .fatal = [this](const Error& error) { StopFor(error); }};
 }
 
 PeerHintsOptions Node::PeerHintsSettings()
@@ -386,6 +410,7 @@ Result<> Node::GoLive()
         return m_chain->ActivateBestChain([this] { return m_chain->Tip() != nullptr; });
     }));
     if (m_interrupt) return {};
+    if (m_snapshots.InUse()) m_network->Peers()->Control().LimitServices();
     IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
     m_network->Follow(*m_chain_thread);
     m_net.network = m_network->Peers();

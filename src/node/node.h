@@ -75,6 +75,7 @@ private:
     Found<Path> FetchHints(ChainManager& chain);
     SessionOptions BoosterSettings();
     SessionHooks BoosterHooks();
+    SnapshotHooks SnapshotSettings();
     PeerHintsOptions PeerHintsSettings();
     Result<> GoLive();
     size_t CountPeers() const;
@@ -143,6 +144,7 @@ private:
     HintsLibrary m_library;
     PeerHints m_peer_hints;
     BoosterSession m_booster;
+    SnapshotSession m_snapshots;
     ChainStart m_chain_start;
     ChainManager* m_chain = nullptr;             //!< set once it is loaded, or partly loaded
     std::unique_ptr<ChainThread> m_chain_thread; //!< set by GoLive()

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "booster/block_fetcher.h"
+#include "booster/tip_download.h"
 #include "events/events.h"
 #include "net/network.h"
 #include "node/chain_for_peers.h"
-#include "node/tip_download.h"
 
 namespace ibd {
 

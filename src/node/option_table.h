@@ -35,6 +35,9 @@ void AddHiddenNames(ArgsManager& args);
 Result<> ReadBoosterOptions(const ArgsManager& args, const ChainParams& params, const Path& net_dir,
                             NodeOptions& out);
 
+/** Reads the snapshots that the user adds to those of a test network. */
+Result<> ReadAssumeutxo(const ArgsManager& args, Network network, NetworkOptions& out);
+
 /** Names of options that are set but not supported by this version. A value of 0 requests nothing.
  */
 std::vector<std::string> OptionsWithoutEffect(const ArgsManager& args);

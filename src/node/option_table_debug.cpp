@@ -15,6 +15,11 @@ constexpr int64_t kMaxSignatureCache = 16 << 10; //!< MiB
 constexpr OptionRow<NodeOptions> kDebug[] = {
     {"-acceptstalefeeestimates", "", "Use old fee estimates; regtest only", kHidden,
      kFlag<&NodeOptions::accept_old_fees>},
+    {"-assumeutxo", "=<height>:<hash>:<txcount>",
+     "On test networks: loadtxoutset also accepts a snapshot of a block of this height, whose "
+     "coins have this hash (hash_serialized_3) and whose chain has so many transactions up to it. "
+     "May be given several times",
+     kHidden},
     {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
      kHidden | kNoEffect},
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden,
@@ -81,6 +86,17 @@ constexpr OptionRow<LogOptions> kLog[] = {
 OptionTopic<LogOptions> LogTopic() { return {OptionGroup::kDebug, kLog}; }
 
 std::vector<NodeTopic> DebugTopics() { return {{OptionGroup::kDebug, kDebug}}; }
+
+Result<> ReadAssumeutxo(const ArgsManager& args, Network network, NetworkOptions& out)
+{
+    const std::vector<std::string> values = args.GetAll("-assumeutxo");
+    if (!values.empty() && network == Network::kMain) {
+        return BadData("-assumeutxo is for test networks: on the main one the node takes snapshots "
+                       "of the blocks that are built in");
+    }
+    for (const std::string& value : values) IBD_RETURN_IF_ERROR(ParseAssumeutxo(value, out));
+    return {};
+}
 
 void AddLogOptions(ArgsManager& args)
 {

@@ -145,6 +145,7 @@ Result<ChainParams> ReadChainParams(const ArgsManager& args, const std::string& 
     if (*network == Network::kSignet) IBD_RETURN_IF_ERROR(ReadSignetOptions(args, options));
     if (*network == Network::kRegtest) ReadRegtestOptions(args, options);
     IBD_RETURN_IF_ERROR(ReadDeployments(args, options));
+    IBD_RETURN_IF_ERROR(ReadAssumeutxo(args, *network, options));
     return MakeChainParams(*network, options);
 }
 

@@ -14,6 +14,7 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddDeploymentMethods(table, chain);
     AddBlockMethods(table, chain);
     AddCoinsMethods(table, chain, pool);
+    AddSnapshotMethods(table, chain);
     AddScanMethods(table, chain);
     AddDescriptorMethods(table, chain);
     AddDescriptorActivityMethod(table, chain, pool);

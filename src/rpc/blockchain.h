@@ -20,6 +20,8 @@ void AddDeploymentMethods(RpcTable& table, ChainContext& context);
 void AddBlockMethods(RpcTable& table, ChainContext& context);
 /** gettxout, gettxoutsetinfo, dumptxoutset. */
 void AddCoinsMethods(RpcTable& table, ChainContext& context, const TxPool& pool);
+/** loadtxoutset. */
+void AddSnapshotMethods(RpcTable& table, ChainContext& context);
 /** scantxoutset. */
 void AddScanMethods(RpcTable& table, ChainContext& context);
 /** getdescriptoractivity. */

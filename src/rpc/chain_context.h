@@ -14,7 +14,8 @@
 
 namespace ibd {
 
-class Indexes; // index/indexes.h
+class Indexes;         // index/indexes.h
+class SnapshotSession; // booster/snapshot_session.h
 
 /** Turns a failure of the machine into an RPC error with code -20. */
 template <typename T>
@@ -51,6 +52,8 @@ struct ChainContext {
     std::function<std::string()> undo_state = {};
     /** Progress of the work that builds the chainstate; null in tests. */
     const OverallProgress* overall = nullptr;
+    /** Null in tests. */
+    SnapshotSession* snapshots = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;

@@ -28,6 +28,28 @@ void AppendPruning(UniValue& out, const ChainManager& chain)
     if (target != kManualPruning) out.pushKV("prune_target_size", Num(target));
 }
 
+/** Share of the transactions up to the base of a snapshot that the older coins have seen. */
+double HistoricalProgress(const HeaderNode& older, const HeaderNode& base)
+{
+    return static_cast<double>(older.chain_tx_count) / static_cast<double>(base.chain_tx_count);
+}
+
+/** The proof of the history below a snapshot, as far as it got before. */
+void AppendHistory(UniValue& out, const ChainManager& chain)
+{
+    const HeaderNode* const base = chain.SnapshotBase();
+    const HeaderNode* const older = chain.HistoricalTip();
+    if (!base || !older) return;
+    UniValue history(UniValue::VOBJ);
+    history.pushKV("snapshotheight", Num(base->height));
+    history.pushKV("blocks", Num(older->height));
+    history.pushKV("bestblockhash", older->hash.ToHex());
+    history.pushKV("mediantime", Num(older->MedianTimePast()));
+    history.pushKV("chainwork", older->chain_work.ToHex());
+    history.pushKV("verificationprogress", HistoricalProgress(*older, *base));
+    out.pushKV("backgroundvalidation", history);
+}
+
 UniValue BlockchainInfo(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
@@ -47,6 +69,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     out.pushKV("chainwork", tip.chain_work.ToHex());
     out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
     AppendPruning(out, chain);
+    AppendHistory(out, chain);
     if (chain.Params().consensus.signet_blocks) {
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
@@ -88,6 +111,10 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
         "  \"automatic_pruning\": bool,     (boolean) Whether blocks go without being asked for; "
         "if pruned\n"
         "  \"prune_target_size\": n,        (numeric) Bytes to stay below; if so\n"
+        "  \"backgroundvalidation\": {      (json object) With coins of a snapshot only: where the "
+        "older coins stay\n"
+        "    \"snapshotheight\", \"blocks\", \"bestblockhash\", \"mediantime\", \"chainwork\", "
+        "\"verificationprogress\"\n  },\n"
         "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
         "  \"warnings\": [ \"str\", ... ],    (json array) Warnings of the node\n"
         "  \"syncprogress\": { ... }         (json object) step, steps, progress and timeleft, as "
@@ -178,22 +205,35 @@ RpcMethod GetChainTips(ChainContext& context)
             [&context](const RpcCall&) { return ChainTips(context); }};
 }
 
-UniValue Chainstates(const ChainContext& context)
+/** `base`: of the snapshot that the coins began with; null: they were built from genesis.
+ *  `has_caches`: they are in use. */
+UniValue Chainstate(const ChainContext& context, const HeaderNode& tip, const HeaderNode* base,
+                    bool has_caches)
 {
-    const ChainManager& chain = context.Headers();
-    const HeaderNode& tip = TipOrGenesis(chain);
     UniValue state(UniValue::VOBJ);
     state.pushKV("blocks", Num(tip.height));
     state.pushKV("bestblockhash", tip.hash.ToHex());
     state.pushKV("bits", BitsHex(tip.bits));
     state.pushKV("target", Arith256::FromCompact(tip.bits).ToHex());
     state.pushKV("difficulty", Difficulty(tip.bits));
-    state.pushKV("verificationprogress", chain.VerificationProgress(&tip));
-    state.pushKV("coins_db_cache_bytes", Num(context.coins_db_cache_bytes));
-    state.pushKV("coins_tip_cache_bytes", Num(context.coins_cache_bytes));
-    state.pushKV("validated", Bool(true));
+    state.pushKV("verificationprogress", context.Headers().VerificationProgress(&tip));
+    if (base) state.pushKV("snapshot_blockhash", base->hash.ToHex());
+    state.pushKV("coins_db_cache_bytes", Num(has_caches ? context.coins_db_cache_bytes : 0));
+    state.pushKV("coins_tip_cache_bytes", Num(has_caches ? context.coins_cache_bytes : 0));
+    state.pushKV("validated", Bool(base == nullptr));
+    return state;
+}
+
+/** The active one last, as in Core. */
+UniValue Chainstates(const ChainContext& context)
+{
+    const ChainManager& chain = context.Headers();
+    const HeaderNode& tip = TipOrGenesis(chain);
+    const HeaderNode* const base = chain.SnapshotBase();
+    const HeaderNode* const older = chain.HistoricalTip();
     UniValue states(UniValue::VARR);
-    states.push_back(state);
+    if (base && older) states.push_back(Chainstate(context, *older, nullptr, false));
+    states.push_back(Chainstate(context, tip, base, true));
     UniValue out(UniValue::VOBJ);
     out.pushKV("headers", Num(chain.Read().Tree().BestHeader()->height));
     out.pushKV("chainstates", states);
@@ -211,9 +251,12 @@ RpcMethod GetChainStates(ChainContext& context)
             "      \"blocks\": n,                  (numeric) Height\n"
             "      \"bestblockhash\": \"hex\",       (string) Tip\n"
             "      \"bits\", \"target\", \"difficulty\", \"verificationprogress\"\n"
+            "      \"snapshot_blockhash\": \"hex\",  (string) Block of the snapshot that they "
+            "began with, if any\n"
             "      \"coins_db_cache_bytes\": n,    (numeric) Size of the database's cache\n"
             "      \"coins_tip_cache_bytes\": n,   (numeric) Size of the cache of coins\n"
-            "      \"validated\": bool             (boolean) Whether all blocks were validated\n"
+            "      \"validated\": bool             (boolean) Whether all blocks were validated: "
+            "not those up to a snapshot's\n"
             "    }\n  ]\n}",
             "",
             [&context](const RpcCall&) { return Chainstates(context); }};

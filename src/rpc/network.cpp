@@ -51,7 +51,7 @@ UniValue NetworkInfo(const NetContext& context)
     out.pushKV("version", kCompatibleVersion);
     out.pushKV("subversion", context.chain.user_agent);
     out.pushKV("protocolversion", kProtocolVersion);
-    PushServices(out, "localservices", options.peers.services);
+    PushServices(out, "localservices", info.Services());
     out.pushKV("localrelay", Bool(!options.peers.blocks_only));
     out.pushKV("timeoffset", Num(info.TimeOffset()));
     out.pushKV("networkactive", Bool(info.IsActive()));

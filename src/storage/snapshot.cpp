@@ -24,25 +24,41 @@ Bytes SnapshotHeader::Encode() const
     return out;
 }
 
-Result<SnapshotHeader> SnapshotHeader::Decode(ByteSpan bytes, const Path& path)
+SnapshotHeader::Parsed SnapshotHeader::Parse(ByteSpan bytes)
 {
+    Parsed out;
     Reader in(bytes);
     const ByteSpan file_magic = in.Span(sizeof kFileMagic);
-    if (!in.Ok() || !std::equal(file_magic.begin(), file_magic.end(), kFileMagic)) {
+    const bool is_snapshot = std::equal(file_magic.begin(), file_magic.end(),
+                                        std::begin(kFileMagic), std::end(kFileMagic));
+    out.version = in.Ok() && is_snapshot ? in.U16() : 0;
+    if (in.Ok() && !is_snapshot) {
+        out.fault = SnapshotFault::kMagic;
+    } else if (in.Ok() && out.version != kVersion) {
+        out.fault = SnapshotFault::kVersion;
+    } else {
+        const ByteSpan magic = in.Span(out.header.magic.size());
+        std::copy(magic.begin(), magic.end(), out.header.magic.begin());
+        out.has_network = in.Ok();
+        out.header.base = in.Hash();
+        out.header.coins = in.U64();
+        if (!in.Ok()) out.fault = SnapshotFault::kFormat;
+    }
+    return out;
+}
+
+Result<SnapshotHeader> SnapshotHeader::Decode(ByteSpan bytes, const Path& path)
+{
+    const Parsed parsed = Parse(bytes);
+    switch (parsed.fault) {
+    case SnapshotFault::kNone: return parsed.header;
+    case SnapshotFault::kMagic:
         return BadData("{}: not a UTXO snapshot (or of a format older than 2)", path.string());
+    case SnapshotFault::kVersion:
+        return BadData("{}: snapshot version {}, but only {} is supported", path.string(),
+                       parsed.version, kVersion);
+    default: return BadData("{}: ends within the header", path.string());
     }
-    const uint16_t version = in.U16();
-    if (in.Ok() && version != kVersion) {
-        return BadData("{}: snapshot version {}, but only {} is supported", path.string(), version,
-                       kVersion);
-    }
-    SnapshotHeader header;
-    const ByteSpan magic = in.Span(4);
-    std::copy(magic.begin(), magic.end(), header.magic.begin());
-    header.base = in.Hash();
-    header.coins = in.U64();
-    if (!in.Ok()) return BadData("{}: ends within the header", path.string());
-    return header;
 }
 
 // SnapshotReader.
@@ -65,8 +81,9 @@ Result<std::unique_ptr<SnapshotReader>> SnapshotReader::Open(Env& env, const Pat
     return reader;
 }
 
-Error SnapshotReader::Bad(std::string_view what) const
+Error SnapshotReader::Bad(SnapshotFault fault, std::string_view what)
 {
+    m_fault = fault;
     return BadData("{}: {} at byte {}, after {} of {} coins", m_path.string(), what, Offset(),
                    m_read, m_header.coins);
 }
@@ -95,26 +112,38 @@ void SnapshotReader::GoTo(const Place& place)
     m_txid = place.txid;
 }
 
-Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
+/** Moves to the next transaction with coins; Core passes over those without. */
+Result<> SnapshotReader::OpenTx()
 {
-    IBD_RETURN_IF_ERROR(Fill(kMaxTxHead + kMaxCoinSize));
-    if (m_read == m_header.coins) {
-        if (!Window().empty()) return Bad("bytes left over");
-        return false;
-    }
-    Reader in(Window());
-    if (m_left_in_tx == 0) {
+    while (m_left_in_tx == 0) {
+        IBD_RETURN_IF_ERROR(Fill(kMaxTxHead));
+        Reader in(Window());
         m_txid = in.Hash();
         m_left_in_tx = in.CompactSize();
-        if (!in.Ok()) return Bad("truncated or malformed transaction");
-        if (m_left_in_tx == 0 || m_left_in_tx > m_header.coins - m_read) {
-            return Bad("wrong number of coins of a transaction");
+        if (!in.Ok()) return Bad(SnapshotFault::kFormat, "truncated or malformed transaction");
+        if (m_left_in_tx > m_header.coins - m_read) {
+            return Bad(SnapshotFault::kCount, "wrong number of coins of a transaction");
         }
+        m_pos += in.Position();
     }
+    return {};
+}
+
+Result<bool> SnapshotReader::Next(OutPoint& outpoint, Coin& coin)
+{
+    if (m_read == m_header.coins) {
+        IBD_RETURN_IF_ERROR(Fill(1));
+        if (!Window().empty()) return Bad(SnapshotFault::kLeftOver, "bytes left over");
+        return false;
+    }
+    IBD_RETURN_IF_ERROR(OpenTx());
+    IBD_RETURN_IF_ERROR(Fill(kMaxCoinSize));
+    Reader in(Window());
     const uint64_t vout = in.CompactSize(/*range_check=*/false);
-    if (!ReadCoin(in, coin)) return Bad("truncated or malformed coin");
-    if (vout >= OutPoint::kNullIndex) return Bad("output index out of range");
-    if (!MoneyRange(coin.value)) return Bad("amount out of range");
+    if (vout > m_max_index) return Bad(SnapshotFault::kFormat, "output index out of range");
+    if (!ReadCoin(in, coin)) return Bad(SnapshotFault::kFormat, "truncated or malformed coin");
+    if (coin.height > m_max_height) return Bad(SnapshotFault::kHeight, "coin of a later block");
+    if (!MoneyRange(coin.value)) return Bad(SnapshotFault::kValue, "amount out of range");
     outpoint = {m_txid, static_cast<uint32_t>(vout)};
     m_pos += in.Position();
     --m_left_in_tx;

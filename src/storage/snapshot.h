@@ -12,6 +12,18 @@
 
 namespace ibd {
 
+/** What a snapshot breaks, for callers with words of their own. */
+enum class SnapshotFault {
+    kNone,
+    kMagic,    //!< not a snapshot
+    kVersion,  //!< of an unknown version
+    kFormat,   //!< truncated or malformed
+    kCount,    //!< a transaction has more coins than are left
+    kHeight,   //!< a coin is of a later block
+    kValue,    //!< a coin's amount is
+    kLeftOver, //!< bytes follow the last coin
+};
+
 struct SnapshotHeader {
     static constexpr size_t kSize = 51;
     static constexpr uint16_t kVersion = 2;
@@ -21,7 +33,18 @@ struct SnapshotHeader {
     uint64_t coins = 0;
 
     Bytes Encode() const;
+    struct Parsed;
+    /** Reads a header from the start of a file. */
+    static Parsed Parse(ByteSpan bytes);
     static Result<SnapshotHeader> Decode(ByteSpan bytes, const Path& path);
+};
+
+/** Fields before a fault are set. */
+struct SnapshotHeader::Parsed {
+    SnapshotHeader header;
+    uint16_t version = 0;
+    SnapshotFault fault = SnapshotFault::kNone;
+    bool has_network = false; //!< its magic is there
 };
 
 class SnapshotReader {
@@ -33,6 +56,17 @@ public:
     /** The next coin; false after the last, where the file must end. Errors name the offset. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
     uint64_t Offset() const { return m_window_start + m_pos; }
+    /** Coins read so far. */
+    uint64_t Count() const { return m_read; }
+    /** Makes faults of coins that cannot be of a chain up to a height, as Core does: those of
+     *  higher blocks, and those with output indexes that no block has room for. */
+    void Restrict(uint32_t max_height)
+    {
+        m_max_height = max_height;
+        m_max_index = kMaxIndex;
+    }
+    /** Why Next() failed; kNone: it did not, or the disk did. */
+    SnapshotFault Fault() const { return m_fault; }
     /** A position between two coins, to continue Next() from. */
     struct Place {
         uint64_t offset = SnapshotHeader::kSize;
@@ -47,8 +81,9 @@ public:
 private:
     SnapshotReader(std::unique_ptr<ReadableFile> file, Path path, uint64_t size);
     Result<> Fill(size_t wanted);
+    Result<> OpenTx();
     ByteSpan Window() const { return ByteSpan(m_buffer).subspan(m_pos, m_filled - m_pos); }
-    Error Bad(std::string_view what) const;
+    Error Bad(SnapshotFault fault, std::string_view what);
 
     std::unique_ptr<ReadableFile> m_file;
     const Path m_path;
@@ -61,6 +96,10 @@ private:
     uint64_t m_read = 0;
     uint64_t m_left_in_tx = 0;
     Txid m_txid;
+    static constexpr uint64_t kMaxIndex = 0x02000000; //!< Core's bound of a CompactSize
+    uint32_t m_max_height = UINT32_MAX;
+    uint64_t m_max_index = OutPoint::kNullIndex - 1;
+    SnapshotFault m_fault = SnapshotFault::kNone;
 };
 
 class SnapshotWriter {

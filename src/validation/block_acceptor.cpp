@@ -115,6 +115,8 @@ void BlockAcceptor::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_
 void BlockAcceptor::Link(HeaderNode& node)
 {
     for (HeaderNode* linked : m_tree.index.Link(node)) {
+        // Below the base of a snapshot, or pruned before: its place in the order is settled.
+        if (m_tree.headers.active.Contains(linked)) continue;
         m_tree.candidates.Remove(*linked);
         m_tree.headers.tree.SetSequence(*linked, m_tree.headers.tree.NextSequenceId());
         // Otherwise AttachCoins() collects them all.

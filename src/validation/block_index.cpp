@@ -137,20 +137,46 @@ void BlockIndex::Forget(HeaderNode& node)
 
 std::vector<HeaderNode*> BlockIndex::Link(HeaderNode& node)
 {
-    std::vector<HeaderNode*> linked;
     if (node.prev && !node.prev->HaveChainTxs()) {
         m_waiting.emplace(node.prev, &node);
-        return linked;
+        return {};
     }
-    linked.push_back(&node);
+    node.chain_tx_count = (node.prev ? node.prev->chain_tx_count : 0) + node.tx_count;
+    return LinkWaiting(node);
+}
+
+/** Links the blocks that wait for a linked one; returns it and them. */
+std::vector<HeaderNode*> BlockIndex::LinkWaiting(HeaderNode& node)
+{
+    std::vector<HeaderNode*> linked = {&node};
     for (size_t i = 0; i < linked.size(); ++i) {
-        HeaderNode* at = linked[i];
-        at->chain_tx_count = (at->prev ? at->prev->chain_tx_count : 0) + at->tx_count;
+        const HeaderNode* const at = linked[i];
         const auto [begin, end] = m_waiting.equal_range(at);
-        for (auto it = begin; it != end; ++it) linked.push_back(it->second);
+        for (auto it = begin; it != end; ++it) {
+            it->second->chain_tx_count = at->chain_tx_count + it->second->tx_count;
+            linked.push_back(it->second);
+        }
         m_waiting.erase(begin, end);
     }
     return linked;
+}
+
+void BlockIndex::LinkFrom(HeaderNode& base, uint64_t chain_tx_count)
+{
+    if (base.HaveChainTxs()) return; // all blocks below it were seen
+    base.chain_tx_count = chain_tx_count;
+    LinkWaiting(base);
+}
+
+void BlockIndex::AssumeWitnesses(HeaderNode& node)
+{
+    const ConsensusParams& params = m_tree.Params().consensus;
+    for (HeaderNode* at = &node; at->prev; at = at->prev) {
+        if ((at->status & kOptWitness) != 0) continue;
+        if (!BuriedActive(at->height, params, BuriedDeployment::kSegwit)) break;
+        at->status |= kOptWitness;
+        MarkDirty(at);
+    }
 }
 
 } // namespace ibd

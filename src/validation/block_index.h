@@ -52,8 +52,15 @@ public:
     /** Sets chain_tx_count of `node` and of all descendants that waited for it; returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);
+    /** The chain begins above `base`, up to which it has `chain_tx_count` transactions: links the
+     *  blocks that waited for it. */
+    void LinkFrom(HeaderNode& base, uint64_t chain_tx_count);
+    /** Has `node` and the blocks below it count as stored with witnesses, which the coins of a
+     *  snapshot take for granted. */
+    void AssumeWitnesses(HeaderNode& node);
 
 private:
+    std::vector<HeaderNode*> LinkWaiting(HeaderNode& node);
     Result<> InsertRecord(const BlockHash& hash, const BlockIndexRecord& record);
     void MarkDirty(const std::vector<HeaderNode*>& nodes)
     {

@@ -38,4 +38,19 @@ void BlockTree::Replace(HeaderNode& node, const FilePos& pos)
     if (lost.empty()) RebuildCandidates();
 }
 
+Result<> BlockTree::BeginAt(const SnapshotStart& start, Logger& log)
+{
+    HeaderNode* const base = headers.tree.Find(start.data.block_hash);
+    if (!base) {
+        return BadData("the block index does not have block {}, of which there is a snapshot in "
+                       "use; restart with -reindex",
+                       start.data.block_hash.ToHex());
+    }
+    index.LinkFrom(*base, start.data.chain_tx_count);
+    historical_tip = headers.tree.Find(start.historical);
+    snapshot_base = base;
+    log.Info("[snapshot] set m_chain_tx_count={} for {}", base->chain_tx_count, base->hash.ToHex());
+    return {};
+}
+
 } // namespace ibd

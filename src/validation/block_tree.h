@@ -8,6 +8,7 @@
 #include "util/log.h"
 #include "validation/block_index.h"
 #include "validation/candidate_set.h"
+#include "validation/chain_options.h"
 #include "validation/chain_warnings.h"
 
 #include <map>
@@ -29,6 +30,8 @@ struct BlockTree {
     bool IsLost(const HeaderNode& node) const IBD_REQUIRES_SHARED(headers.mutex);
     /** A lost block has a sound copy at `pos`. */
     void Replace(HeaderNode& node, const FilePos& pos) IBD_REQUIRES(headers.mutex);
+    /** The chain begins with the coins of a snapshot. An error: its block is unknown. */
+    Result<> BeginAt(const SnapshotStart& start, Logger& log) IBD_REQUIRES(headers.mutex);
     /** Collects the candidates again. */
     void RebuildCandidates() IBD_REQUIRES(headers.mutex)
     {
@@ -41,6 +44,11 @@ struct BlockTree {
     ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
     /** Damaged blocks of the active chain that have not come again, by height. */
     std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);
+    /** The block of the snapshot that the coins began with, while nothing proves it; null: the
+     *  chain was built from genesis. */
+    std::atomic<const HeaderNode*> snapshot_base{nullptr};
+    /** The block of the coins that stay beside those of a snapshot; null: none. */
+    std::atomic<const HeaderNode*> historical_tip{nullptr};
     /** There are coins, and so a tip that candidates are compared with. */
     std::atomic<bool> has_coins{false};
 };

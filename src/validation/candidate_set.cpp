@@ -19,7 +19,9 @@ void CandidateSet::Rebuild(const HeaderTree& tree, const HeaderNode* tip)
     Clear();
     for (size_t i = 0; i < tree.Size(); ++i) {
         HeaderNode* node = tree.NodeAt(i);
-        if (node->IsValid(kValidTransactions) && node->HaveChainTxs()) Add(*node, tip);
+        const bool known = node->IsValid(kValidTransactions) && node->HaveChainTxs();
+        // The base of a snapshot may be the tip without having been seen.
+        if (known || node == tip) Add(*node, tip);
     }
 }
 

@@ -249,8 +249,8 @@ Result<> ChainManager::PreciousBlock(const HeaderNode& precious)
         m_precious_work = Tip()->chain_work;
         m_tree.candidates.Remove(node);
         m_tree.headers.tree.SetSequence(node, m_next_precious--);
-        if (node.IsValid(kValidTransactions) && node.HaveChainTxs())
-            m_tree.candidates.Add(node, Tip());
+        const bool known = node.IsValid(kValidTransactions) && node.HaveChainTxs();
+        if (known || &node == Tip()) m_tree.candidates.Add(node, Tip());
         m_tree.candidates.Prune(*Tip());
         CHECK(!m_tree.candidates.Empty());
     }

@@ -50,10 +50,14 @@ Result<> ChainManager::StoreGenesis()
     return {};
 }
 
-Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
+Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot)
 {
     const Lock activation(m_activation);
-    IBD_RETURN_IF_ERROR(TakeCoins(std::move(coins)));
+    if (HasCoins()) {
+        CHECK(snapshot);
+        return SwitchCoins(std::move(coins), *snapshot);
+    }
+    IBD_RETURN_IF_ERROR(TakeCoins(std::move(coins), snapshot));
     // The index is written before the coins: a stop in between leaves the coins above a block that
     // InvalidateBlock() marked.
     const HeaderNode* sound = Connected();
@@ -66,13 +70,36 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins)
     return {};
 }
 
-Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins)
+/** Readers see the old tip until the new coins are there, as in a reorganisation. */
+Result<> ChainManager::SwitchCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart& snapshot)
+{
+    return Move([&]() IBD_NO_THREAD_CHECK -> Result<> {
+        IBD_RETURN_IF_ERROR(TakeCoins(std::move(coins), &snapshot));
+        ++m_steps;
+        const Lock lock(m_tree.headers.mutex);
+        m_tree.RebuildCandidates();
+        return {};
+    });
+}
+
+Result<> ChainManager::PrepareSnapshot(const HeaderNode& base)
+{
+    {
+        const Lock lock(m_tree.headers.mutex);
+        m_tree.index.AssumeWitnesses(*m_tree.headers.tree.Find(base.hash));
+    }
+    return Flush(FlushMode::kAlways);
+}
+
+Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot)
 {
     const Lock state(m_state);
     {
         const Lock lock(m_tree.headers.mutex);
         m_tree.candidates.Clear();
+        if (snapshot) IBD_RETURN_IF_ERROR(m_tree.BeginAt(*snapshot, m_stores.log));
     }
+    if (m_coins) m_older_coins = std::move(m_coins);
     m_coins = std::move(coins);
     m_coins_reader = std::make_unique<CoinsDbReader>(*m_coins);
     m_cache = std::make_unique<CoinsCache>(*m_coins_reader, OutPointHasher(Options().hash_key));
@@ -90,7 +117,9 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
     {
         const Lock lock(m_tree.headers.mutex);
         HeaderNode* node = m_tree.headers.tree.Find(best);
-        if (!node || !node->HaveChainTxs()) {
+        const HeaderNode* const base = SnapshotBase();
+        const bool fits = node && (!base || node->Ancestor(base->height) == base);
+        if (!fits || !node->HaveChainTxs()) {
             return BadData("chainstate in {} is at block {}, which the block index does not have "
                            "with all blocks below it; restart with {}, or with "
                            "-reindex if block files are there",
@@ -99,11 +128,13 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
         m_connected = node;
         m_flushed = node;
         m_tree.headers.SetTip(node);
+        bool built = true; // from the block below
         for (HeaderNode* n = node; n; n = n->prev) {
             m_tree.headers.tree.SetSequence(*n, 0);
+            built = built && n != base;
             // The booster connects without the index, and the last write of the index may be older
             // than the coins.
-            if (n->prev && n->RaiseValidity(kValidScripts)) m_tree.index.MarkDirty(n);
+            if (built && n->prev && n->RaiseValidity(kValidScripts)) m_tree.index.MarkDirty(n);
         }
     }
     m_stores.log.Info("Loaded best chain: hashBestChain={} height={} date={} progress={:.6f}",

@@ -66,8 +66,6 @@ public:
     ChainManager(const ChainParams& params, ChainStores stores, ChainManagerOptions options,
                  const std::atomic<bool>& interrupt);
     ~ChainManager();
-    ChainManager(const ChainManager&) = delete;
-    ChainManager& operator=(const ChainManager&) = delete;
 
     // Start-up, in this order, on one thread.
 
@@ -76,8 +74,13 @@ public:
     /** Stores the genesis block if it is not in the block files yet. */
     Result<> StoreGenesis();
     /** Takes over the coins and makes their best block the tip. First completes a write that a
-     *  crash interrupted, from the blocks. */
-    Result<> AttachCoins(std::unique_ptr<CoinsDb> coins);
+     *  crash interrupted, from the blocks. `snapshot`: the coins began with it. Again, on the
+     *  thread that changes the chain, to go on with the coins of a snapshot whose block has more
+     *  work than the tip; the older coins stay open. On an error the node must stop. */
+    Result<> AttachCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot = nullptr);
+    /** Before the coins of a snapshot of `base` come into place: makes all that an opening of them
+     *  needs durable. */
+    Result<> PrepareSnapshot(const HeaderNode& base);
     /** `checker` runs input scripts. Without one, a block whose scripts must run is an error. Must
      *  outlive the manager. */
     void SetScriptChecker(ScriptChecker* checker) { m_scripts.SetChecker(checker); }
@@ -217,7 +220,10 @@ public:
 
 private:
     // chain_durability.cpp
-    Result<> TakeCoins(std::unique_ptr<CoinsDb> coins) IBD_EXCLUDES(m_state);
+    Result<> TakeCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot)
+        IBD_EXCLUDES(m_state);
+    Result<> SwitchCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart& snapshot)
+        IBD_REQUIRES(m_activation);
     Result<> LoadTip(const BlockHash& best) IBD_REQUIRES(m_state);
     Result<> FlushHeld(FlushMode mode) IBD_REQUIRES(m_state);
     Result<> WriteAll(bool drop_coins) IBD_REQUIRES(m_state);
@@ -276,6 +282,8 @@ private:
     Arith256 m_precious_work IBD_GUARDED_BY(m_tree.headers.mutex);
 
     std::unique_ptr<CoinsDb> m_coins IBD_GUARDED_BY(m_state);
+    /** Replaced by the coins of a snapshot; open because walks over them may be under way. */
+    std::unique_ptr<CoinsDb> m_older_coins IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsDbReader> m_coins_reader IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsCache> m_cache IBD_GUARDED_BY(m_state);
     /** The block that the coins are at; null: none yet. During a reorganisation it moves while the

@@ -1,8 +1,9 @@
-// ChainManagerOptions and ChainStores: the settings of a chain, and the machine and stores that it
-// uses.
+// ChainManagerOptions, SnapshotStart and ChainStores: the settings of a chain, its beginning, and
+// the machine and stores that it uses.
 #pragma once
 
 #include "chain/prune_locks.h"
+#include "consensus/params.h"
 #include "crypto/siphash.h"
 #include "primitives/arith256.h"
 #include "primitives/block.h"
@@ -26,6 +27,12 @@ struct ChainManagerOptions {
     PruneLocks* prune_locks = nullptr; //!< limit pruning; outlive the chain
     /** There is a network: damaged stored blocks are fetched again. */
     bool peers_bring_blocks = false;
+};
+
+/** Where a chain begins whose coins are those of a snapshot. */
+struct SnapshotStart {
+    const AssumeutxoData& data;
+    BlockHash historical; //!< the block of the older coins beside them
 };
 
 /** The machine and the stores of a manager; all outlive it. */

@@ -119,6 +119,8 @@ const char* ChainView::RebuildOption() const
 
 std::string ChainView::UndoRemedy() const
 {
+    if (SnapshotBase())
+        return fmt::format("restart with {}, without the snapshot", RebuildOption());
     if (IsPruneMode()) return "restart with -reindex, which fetches all blocks anew";
     return "restart with -ibdboosterundo=now, or with -reindex-chainstate -ibdbooster=0";
 }

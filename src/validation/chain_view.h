@@ -30,6 +30,12 @@ public:
     /** The tip as a node, of which only members fixed at insertion may be read; null: none yet. */
     const HeaderNode* Tip() const { return m_tree.Tip(); }
 
+    /** The block of the snapshot that the coins began with, while nothing proves it: blocks up to
+     *  it may be missing and have no undo data. Null: the coins were built from genesis. */
+    const HeaderNode* SnapshotBase() const { return m_tree.snapshot_base; }
+    /** The block of the older coins that are kept beside those of a snapshot; null: none. */
+    const HeaderNode* HistoricalTip() const { return m_tree.historical_tip; }
+
     // Stored blocks.
 
     const BlockStore& Blocks() const { return m_stores.blocks; }

@@ -1,12 +1,7 @@
 // See coins_walk.h.
 #include "validation/coins_walk.h"
 
-#include "crypto/muhash.h"
-#include "crypto/sha256.h"
-#include "script/coin_stats.h"
-
 #include <algorithm>
-#include <map>
 
 namespace ibd {
 
@@ -91,72 +86,10 @@ Result<bool> CoinsWalk::Next(OutPoint& outpoint, Coin& coin)
     return true;
 }
 
-namespace {
-
-/** Adds coins to statistics. Those of one transaction are ordered by output index, as Core hashes
- *  them. The database orders them by the bytes of a VARINT, where 16,512 precedes 256. */
-class StatsBuilder {
-public:
-    explicit StatsBuilder(CoinsHashKind kind) : m_kind(kind) {}
-
-    void Add(const OutPoint& outpoint, Coin coin)
-    {
-        if (!m_tx.empty() && !(outpoint.txid == m_txid)) CloseTx();
-        m_txid = outpoint.txid;
-        m_tx.emplace(outpoint.vout, std::move(coin));
-    }
-
-    void Finish(CoinsStats& out)
-    {
-        if (!m_tx.empty()) CloseTx();
-        if (m_kind == CoinsHashKind::kSerialized3) {
-            out.hash = Uint256(Sha256Of(m_sha.Finalize()));
-        }
-        if (m_kind == CoinsHashKind::kMuHash) out.hash = Uint256(m_muhash.Finalize());
-        out.transactions = m_stats.transactions;
-        out.outputs = m_stats.outputs;
-        out.bogo_size = m_stats.bogo_size;
-        out.total = m_stats.total;
-    }
-
-private:
-    void CloseTx()
-    {
-        ++m_stats.transactions;
-        for (const auto& [vout, coin] : m_tx) {
-            ++m_stats.outputs;
-            m_stats.total += coin.value;
-            m_stats.bogo_size += BogoSize(coin.script);
-            HashCoin(vout, coin);
-        }
-        m_tx.clear();
-    }
-
-    void HashCoin(uint32_t vout, const Coin& coin)
-    {
-        if (m_kind == CoinsHashKind::kNone) return;
-        m_bytes.clear();
-        Writer writer(m_bytes);
-        WriteHashedCoin(writer, {m_txid, vout}, coin);
-        if (m_kind == CoinsHashKind::kSerialized3) m_sha.Write(m_bytes);
-        if (m_kind == CoinsHashKind::kMuHash) m_muhash.Insert(m_bytes);
-    }
-
-    const CoinsHashKind m_kind;
-    CoinsStats m_stats;
-    Txid m_txid;
-    std::map<uint32_t, Coin> m_tx;
-    Sha256 m_sha;
-    MuHash3072 m_muhash;
-    Bytes m_bytes;
-};
-
-} // namespace
-
 Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
                                      const std::atomic<bool>& interrupt)
 {
-    StatsBuilder builder(kind);
+    CoinsStatsBuilder builder(kind);
     OutPoint outpoint;
     Coin coin;
     while (true) {
@@ -165,8 +98,7 @@ Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
         if (!more) break;
         builder.Add(outpoint, std::move(coin));
     }
-    CoinsStats stats;
-    builder.Finish(stats);
+    CoinsStats stats = builder.Finish();
     stats.height = walk.Block().height;
     stats.best = walk.Block().hash;
     return stats;

@@ -4,6 +4,7 @@
 // differences between the tip and the block.
 #pragma once
 
+#include "storage/coins_stats.h"
 #include "validation/chain_manager.h"
 
 namespace ibd {
@@ -40,20 +41,6 @@ private:
     CoinsCursor m_cursor;
     std::vector<Change> m_changes; //!< in database order
     size_t m_next = 0;
-};
-
-/** Kind of hash over the coins. */
-enum class CoinsHashKind { kNone, kSerialized3, kMuHash };
-
-/** The values of gettxoutsetinfo. */
-struct CoinsStats {
-    int height = 0;
-    BlockHash best;
-    uint64_t transactions = 0; //!< with at least one coin
-    uint64_t outputs = 0;
-    uint64_t bogo_size = 0; //!< Core's database-independent measure of size, bytes
-    Amount total = 0;
-    Uint256 hash; //!< of the requested kind
 };
 
 /** Counts and hashes the coins of a fresh walk. Returns early with an error when interrupted. */

@@ -1,5 +1,5 @@
 // What a start looks at before it takes a data directory as it is, or rebuilds from it: block files
-// against the index, and the chainstate of a UTXO snapshot that Core uses. Main thread.
+// against the index. Main thread.
 #pragma once
 
 #include "storage/data_dir.h"
@@ -15,13 +15,5 @@ Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir);
  *  are needed for a reorganisation alone. */
 Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,
                           const BlockStore& blocks, const Path& blocks_dir);
-
-/** An error, with what helps, where Core uses a snapshot: this version cannot go on with two
- *  chainstates, and one that is moved past the snapshot's base would make Core abort. */
-Result<> RefuseSnapshot(Env& env, Logger& log, const DataDir& dir);
-
-/** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. An
- *  error, before anything is removed, if the folder holds a file of someone else. */
-Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
 
 } // namespace ibd

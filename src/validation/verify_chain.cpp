@@ -10,11 +10,8 @@ namespace ibd {
 
 namespace {
 
-/** Whether the block was stored once and is deleted. */
-bool IsPruned(const ChainReader&, const HeaderNode& node)
-{
-    return !node.HasData() && node.tx_count > 0;
-}
+/** Whether the block is deleted, or below the base of a snapshot and not here yet. */
+bool IsAbsent(const ChainReader&, const HeaderNode& node) { return !node.HasData(); }
 
 /** One verification: the chain, and its coins as blocks are disconnected one by one. */
 class Verifier {
@@ -115,7 +112,7 @@ Result<Verification> Verifier::Down(int depth)
     for (const HeaderNode* node = &tip; node->prev && node->height > tip.height - depth;
          node = node->prev) {
         if (m_chain.Interrupted()) break;
-        if (IsPruned(m_chain.Read(), *node)) {
+        if (IsAbsent(m_chain.Read(), *node)) {
             m_chain.Log().Info("Verification: no block data at height {} and below", node->height);
             m_found.complete = false;
             break;

@@ -1,12 +1,12 @@
-"""A directory in which Core uses a UTXO snapshot (loadtxoutset): our node leaves it as it is or
-rebuilds it without the snapshot, and Core opens it in any case. With the same files missing at a
-start both nodes say the same."""
+"""UTXO snapshots (loadtxoutset) of our node and of Core: each goes on with what the other began,
+and takes the other's files; both answer the same, also to files that are damaged. A rebuild goes
+without the snapshot. With the same files missing at a start both nodes say the same."""
 
 import hashlib
 import shutil
 
-from core_node import CoreNode
-from framework import NO_UNDO, FunctionalTest, Node, coins, tree_digest
+from core_node import CoreNode, PairTest
+from framework import NO_UNDO, FunctionalTest, Node, coins
 from regtest_chain import REGTEST_BITS, REGTEST_GENESIS, Block, height_push, subsidy
 from wire import Tx, sized
 
@@ -32,6 +32,16 @@ def chain(height):
     return blocks, tip
 
 
+def states(node):
+    return [(state["blocks"], state.get("snapshot_blockhash"), state["validated"])
+            for state in node.rpc("getchainstates")["chainstates"]]
+
+
+def begun(older, height):
+    """The coins of a snapshot in use, beside older ones."""
+    return [(older, None, True), (height, BASE_HASH, False)]
+
+
 class Snapshots(FunctionalTest):
     @classmethod
     def setUpClass(cls):
@@ -51,47 +61,96 @@ class Snapshots(FunctionalTest):
         for block in self.blocks[begin:end]:
             self.assertIn(node.rpc("submitblock", block), (None, "inconclusive"))
 
-    def with_snapshot(self, stored):
-        """A directory of Core's with a snapshot in use and the blocks up to height `stored`."""
-        snapshot = self.dir / "snapshot.dat"
-        source = self.core(self.dir / "source").start()
+    def snapshot_of(self, make):
+        """A file with the coins at the base, written by a new node of this kind."""
+        path = self.dir / "snapshot.dat"
+        source = make(self.dir / "source").start()
         self.feed(source, 0, BASE)
-        source.rpc("dumptxoutset", str(snapshot), "latest")
+        source.rpc("dumptxoutset", str(path), "latest")
         source.stop()
-        core = self.core(self.dir / "with").start()
-        for block in self.blocks[:BASE]:
-            core.rpc("submitheader", block[:160])
-        self.assertEqual(core.rpc("loadtxoutset", str(snapshot))["base_height"], BASE)
-        self.feed(core, 0, stored)
-        in_use = core.rpc("getchainstates")["chainstates"][-1]
-        self.assertEqual(in_use["snapshot_blockhash"], BASE_HASH)
-        core.stop()
-        self.assertTrue((core.net_dir / "chainstate_snapshot" / "base_blockhash").exists())
-        return core
+        return path
+
+    def load(self, node, path):
+        for block in self.blocks[:BASE + 20]:
+            node.rpc("submitheader", block[:160])
+        answer = node.rpc("loadtxoutset", str(path))
+        self.assertEqual((answer["base_height"], answer["tip_hash"]), (BASE, BASE_HASH))
+
+    def with_snapshot(self, stored, make=None):
+        """A directory with a snapshot in use and the blocks up to height `stored`, of Core or of
+        the node that `make` makes; the file was written by the other."""
+        make = make or self.core
+        snapshot = self.snapshot_of(self.ours if make == self.core else self.core)
+        node = make(self.dir / "with").start()
+        self.load(node, snapshot)
+        self.feed(node, 0, stored)
+        self.assertEqual(node.rpc("getchainstates")["chainstates"][-1]["snapshot_blockhash"],
+                         BASE_HASH)
+        node.stop()
+        self.assertTrue((node.net_dir / "chainstate_snapshot" / "base_blockhash").exists())
+        return node
 
     def copy_of(self, core, name):
         shutil.copytree(core.datadir, self.dir / name)
         return self.dir / name
 
-    def assert_refused_untouched(self, core):
-        node = self.ours(core.datadir)
-        databases = [node.net_dir / name
-                     for name in ("chainstate", "chainstate_snapshot", "blocks")]
-        before = list(map(tree_digest, databases))
-        for args in ([], ["-ibdbooster"], ["-reindex-chainstate=0"]):
-            said = self.assert_refused(node, *args, saying="-reindex-chainstate")
-            self.assertIn(BASE_HASH, said)
-        self.assertEqual(list(map(tree_digest, databases)), before)
+    def chainstate_folders(self, node):
+        return sorted(path.name for path in node.net_dir.iterdir() if "chainstate" in path.name)
 
-    def test_refused_and_left_to_core(self):
+    def test_ours_goes_on_with_cores_and_back(self):
         core = self.with_snapshot(50)
-        self.assert_refused_untouched(core)
+        ours = self.ours(core.datadir).start()
+        self.assertEqual(states(ours), begun(50, BASE))
+        self.feed(ours, BASE, BASE + 10)
+        self.assertEqual(states(ours), begun(50, BASE + 10))
+        wanted = coins(ours)
+        ours.stop().start().stop()
         core.start()
-        states = core.rpc("getchainstates")["chainstates"]
-        self.assertEqual([state["blocks"] for state in states], [50, BASE])
-        self.feed(core, 50, BASE + 10)
+        self.assertEqual(states(core), begun(50, BASE + 10))
+        self.assertEqual(coins(core), wanted)
+        self.feed(core, 50, 60)
         core.stop()
-        self.assert_refused_untouched(core)  # validated, and not yet restarted
+        ours.start()
+        self.assertEqual(states(ours), begun(60, BASE + 10))
+        self.feed(ours, 60, BASE - 1)  # stored
+        ours.stop()
+        core.start()
+        core.wait_for_height(BASE + 10)
+        self.assertEqual(core.rpc("getchainstates")["chainstates"][-1]["blocks"], BASE + 10)
+        self.feed(core, BASE - 1, BASE)
+        self.assertEqual(core.rpc("getchainstates")["chainstates"][-1]["validated"], True)
+        core.stop()
+        self.assertEqual(self.chainstate_folders(core), ["chainstate", "chainstate_snapshot"])
+
+        ours.start()  # validated by Core, which has not been restarted
+        self.assertIn(f"snapshot beginning at {BASE_HASH} has been fully validated", ours.log_text)
+        self.assertEqual(states(ours), [(BASE + 10, None, True)])
+        self.assertEqual(coins(ours), wanted)
+        self.assertIn("NETWORK", ours.rpc("getnetworkinfo")["localservicesnames"])
+        self.assertEqual(self.chainstate_folders(ours), ["chainstate"])
+        self.feed(ours, BASE + 10, BASE + 12)
+        self.assert_core_goes_on(ours.datadir, coins(ours), BASE + 12)
+
+    def test_core_goes_on_with_ours(self):
+        ours = self.with_snapshot(50, self.ours)
+        core = self.core(ours.datadir).start()
+        self.assertEqual(states(core)[-1], begun(0, BASE)[-1])  # it validates stored blocks
+        self.feed(core, 50, BASE + 10)
+        self.assertEqual(states(core)[-1][2], True)
+        core.stop().start()
+        self.assertEqual(states(core), [(BASE + 10, None, True)])
+        wanted = coins(core)
+        core.stop()
+        ours.start()
+        self.assertEqual((coins(ours), states(ours)), (wanted, [(BASE + 10, None, True)]))
+
+    def test_older_coins_that_differ(self):
+        core = self.with_snapshot(BASE)
+        folder = core.net_dir / "chainstate_snapshot" / "base_blockhash"
+        self.assertEqual(folder.read_bytes()[::-1].hex(), BASE_HASH)
+        other = "-assumeutxo=" + f"{BASE + 1}:{'11' * 32}:{BASE + 2}"
+        ours = self.ours(core.datadir, other).start()  # another height: of no concern
+        self.assertEqual(states(ours), [(BASE, None, True)])
 
     def test_rebuilds_go_without_it(self):
         core = self.with_snapshot(50)
@@ -118,7 +177,7 @@ class Snapshots(FunctionalTest):
 
     def assert_core_goes_on(self, datadir, wanted, height):
         """Core opens what our node, which runs, leaves there."""
-        next(node for node in self.nodes if node.datadir == datadir).stop()
+        next(node for node in self.nodes if node.datadir == datadir and node.running).stop()
         core = self.core(datadir).start().wait_for_height(height)
         self.assertEqual(len(core.rpc("getchainstates")["chainstates"]), 1)
         self.assertEqual(coins(core), wanted)
@@ -133,6 +192,17 @@ class Snapshots(FunctionalTest):
                           f"path {core.net_dir / 'chainstate_snapshot'}", node.log_text)
             (node.net_dir / "debug.log").unlink()
 
+    def test_kills_of_ours_leave_it_to_core(self):
+        ours = self.ours(self.dir / "killed").start()
+        self.load(ours, self.snapshot_of(self.core))
+        ours.kill()
+        core = self.core(ours.datadir).start()
+        self.assertEqual(states(core), begun(0, BASE))
+        self.feed(core, 0, BASE + 5)
+        core.stop().start()
+        self.assertEqual(states(core), [(BASE + 5, None, True)])
+        core.stop()
+
     def test_missing_block_file(self):
         core = self.core(self.dir / "lost").start()
         self.feed(core, 0, 10)
@@ -143,6 +213,100 @@ class Snapshots(FunctionalTest):
                 status, errors = node.run(*args)
                 self.assertEqual((status, errors.endswith(REINDEX)), (1, True), errors)
                 self.assertTrue(errors.startswith("Error loading block database.\n"), errors)
+
+
+class SameAnswers(PairTest):
+    """Both nodes have the headers and get the same files."""
+
+    def setUp(self):
+        super().setUp()
+        self.blocks, _ = chain(BASE + 10)
+        source = CoreNode(self.dir / "source", "regtest")
+        self.nodes.append(source)
+        source.start()
+        for block in self.blocks[:BASE]:
+            source.rpc("submitblock", block)
+        self.file = self.dir / "snapshot.dat"
+        source.rpc("dumptxoutset", str(self.file), "latest")
+        self.data = self.file.read_bytes()
+
+    def known(self, call, answers):
+        for answer in answers:
+            if isinstance(answer, dict):
+                for member in ("size_on_disk", "time", "disk_size", "warnings"):
+                    answer.pop(member, None)
+                for state in answer.get("chainstates", []):
+                    for cache in ("coins_db_cache_bytes", "coins_tip_cache_bytes"):
+                        state.pop(cache)
+
+    def headers(self, end):
+        for block in self.blocks[:end]:
+            self.ask("submitheader", block[:160])
+
+    def load(self, data):
+        path = self.dir / "damaged.dat"
+        path.write_bytes(data)
+        return self.ask("loadtxoutset", str(path))
+
+    def load_changed(self, at, new):
+        if (changed := self.changed(at, new)) != self.data:
+            self.load(changed)
+
+    def changed(self, at, new):
+        return self.data[:at] + new + self.data[at + len(new):]
+
+    def test_damaged_files(self):
+        self.headers(BASE + 10)
+        for network in ("f9beb4d9", "0b110907", "1c163f28", "0a03cf40", "00010203"):
+            self.load_changed(7, bytes.fromhex(network))
+        for version in (0, 1, 3, 65535):
+            self.load_changed(5, version.to_bytes(2, "little"))
+        for count in (0, 1, BASE - 1, BASE + 1, 1 << 60):
+            self.load_changed(43, count.to_bytes(8, "little"))
+        for size in (0, 3, 6, 9, 20, 50, 51, 52, 83, 84, 90, len(self.data) - 1):
+            self.load(self.data[:size])
+        self.load(self.data + b"x")
+        self.load_changed(11, b"\5" * 32)  # of another block
+        self.load_changed(0, b"utxp")
+        for at, new in ((51, b"\xff" * 32), (83, b"\2"), (83, b"\xfd\xff\xff"), (84, b"\1"),
+                        (84, b"\xff" + b"\xff" * 8), (84, b"\xfe\xff\xff\xff\xff"),
+                        (85, b"\x82"), (85, b"\x80"), (85, b"\x84\x58"), (86, b"\xff" * 8)):
+            self.load_changed(at, new)
+        random = __import__("random").Random(38)
+        for _ in range(60):
+            at = random.randrange(len(self.data))
+            self.load_changed(at, bytes([self.data[at] ^ 1 << random.randrange(8)]))
+        self.ask("loadtxoutset", str(self.dir / "absent.dat"))
+        self.assertEqual(len(self.ask("getchainstates")["chainstates"]), 1)  # none was taken
+
+    def test_a_snapshot_in_use(self):
+        for end in (0, BASE - 1):
+            self.headers(end)
+            self.load(self.data)
+        self.headers(BASE + 10)
+        for block in self.blocks[:30]:
+            self.ask("submitblock", block)
+        for call in (("invalidateblock", BASE_HASH), ("loadtxoutset", str(self.file)),
+                     ("reconsiderblock", BASE_HASH), ("loadtxoutset", str(self.file)),
+                     ("loadtxoutset", str(self.file))):
+            self.ask(*call)
+        self.ask_all()
+        for block in self.blocks[BASE:]:
+            self.ask("submitblock", block)
+        self.ask_all()
+        for node in (self.pair.core, self.pair.ours):
+            node.stop().start()
+        self.ask_all()
+
+    def ask_all(self):
+        hashes = [self.ask("getblockhash", height) for height in (0, 1, 30, 31, BASE - 1, BASE)]
+        for call in (("getchainstates",), ("getblockchaininfo",), ("getblockcount",),
+                     ("getbestblockhash",), ("getchaintips",), ("getchaintxstats", 5),
+                     ("getmempoolinfo",), ("gettxoutsetinfo", "muhash"),
+                     *((name, block) for block in hashes
+                       for name in ("getblock", "getblockheader", "getblockstats",
+                                    "getblockfilter"))):
+            self.ask(*call)
 
 
 if __name__ == "__main__":

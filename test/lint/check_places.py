@@ -21,14 +21,15 @@ RULES = [
     ("renames over a path: may it be a link, or a file of the user?",
      r"[.>]Rename\(|\bstd::rename\(|filesystem::rename\(",
      {"booster/given_sync_convert.cpp", "booster/hints_from_peers.cpp",
-      "booster/hints_library.cpp", "hints_tool/show.cpp", "hints_tool/tool.cpp",
+      "booster/hints_library.cpp", "booster/snapshot_loader.cpp", "hints_tool/show.cpp",
+      "hints_tool/tool.cpp",
       "join/spend_join.cpp", "jsonrpc/auth.cpp", "net/address/address_files.cpp",
       "rpc/coins.cpp", "storage/chainstate_builder.cpp", "storage/data_dir.cpp",
-      "swiftsync/chainstate_loader.cpp", "util/env.cpp"}),
+      "swiftsync/chainstate_loader.cpp", "util/env.cpp", "validation/snapshot_folder.cpp"}),
     # A folder goes only if the program made it and marked it.
     ("removes a folder with all that it holds: has the program made all of it?",
      r"env(\.|->)RemoveAll\(|filesystem::remove_all\(",
-     {"booster/kept_work.cpp", "storage/chainstate_builder.cpp",
+     {"booster/kept_work.cpp", "booster/snapshot_loader.cpp", "storage/chainstate_builder.cpp",
       "swiftsync/chainstate_loader.cpp", "util/posix_env.cpp"}),
     # Children have no signal blocked or ignored, no file of the node, and are collected.
     ("starts a process: StartShell() of util/process.h does it right",

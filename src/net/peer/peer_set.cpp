@@ -54,6 +54,7 @@ Peer& PeerSet::Add(NewPeer connection)
     auto peer = std::make_unique<Peer>(std::move(connection));
     peer->connected = NowSeconds();
     peer->our_services = m_options.services;
+    if (m_at.lacks_history && *m_at.lacks_history) peer->our_services &= ~uint64_t{kNodeNetwork};
     if (peer->IsInbound() && peer->Permits(kPermitBloomFilter)) peer->our_services |= kNodeBloom;
     for (const auto& make : m_slots) peer->slots.push_back(make());
     const auto [position, inserted] = m_peers.emplace(peer->Id(), std::move(peer));

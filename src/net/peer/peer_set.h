@@ -48,6 +48,9 @@ struct PeerSurroundings {
     HintsProvider* hints = nullptr;    //!< hints offered to peers; null: none
     PeerPool* pool = nullptr;          //!< null: transactions are not relayed
     FilterProvider* filters = nullptr; //!< null: there are no block filters
+    /** Whether the chain lacks old blocks, so that the node has only the last ones to offer; null:
+     *  as the options say. */
+    const std::atomic<bool>* lacks_history = nullptr;
 };
 
 class PeerSet {

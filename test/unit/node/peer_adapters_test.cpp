@@ -1,7 +1,7 @@
 // What stands between peers and the chain: a view of it, what is missing above the tip, and a sink
 // for blocks.
+#include "booster/tip_download.h"
 #include "node/chain_for_peers.h"
-#include "node/tip_download.h"
 
 #include "validation/block_kit.h"
 #include "validation/fixture.h"

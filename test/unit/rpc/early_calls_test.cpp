@@ -37,6 +37,7 @@ TEST_CASE("only calls that need coins or a tip, or change more than time and pee
                                                     "importmempool",
                                                     "mockscheduler",
                                                     "invalidateblock",
+                                                    "loadtxoutset",
                                                     "preciousblock",
                                                     "prioritisetransaction",
                                                     "pruneblockchain",

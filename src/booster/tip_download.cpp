@@ -1,5 +1,5 @@
 // See tip_download.h.
-#include "node/tip_download.h"
+#include "booster/tip_download.h"
 
 #include <algorithm>
 

@@ -1,0 +1,58 @@
+// SnapshotLoader: makes a chainstate of a UTXO snapshot and checks it against the known hash on the
+// way. Coins in the order of the database, which all known programs write, go straight into its
+// tables, each once; others take the way through the database. Nothing is in place before
+// Publish(): the new chainstate grows in `<folder>.ibdbooster`, which the loader removes unless it
+// is published, and RecoverPublish() after a crash. One thread. Memory: 64 MiB, and the coins of
+// one transaction.
+#pragma once
+
+#include "consensus/params.h"
+#include "storage/chainstate_builder.h"
+#include "storage/coins_db.h"
+#include "storage/coins_stats.h"
+#include "storage/snapshot.h"
+
+namespace ibd {
+
+class SnapshotLoader {
+public:
+    /** `folder`: of the chainstate to make, as SnapshotFolder(). All references outlive it. */
+    SnapshotLoader(Env& env, Logger& log, Path folder, const std::atomic<bool>& interrupt)
+        : m_env(env), m_log(log), m_folder(std::move(folder)), m_work(m_folder),
+          m_interrupt(interrupt)
+    {
+    }
+    ~SnapshotLoader();
+    SnapshotLoader(const SnapshotLoader&) = delete;
+    SnapshotLoader& operator=(const SnapshotLoader&) = delete;
+
+    /** Reads the whole file and checks all of it; its header must be checked. Errors, but for those
+     *  of the machine, are in Core's words. */
+    Result<> Load(const Path& file, const AssumeutxoData& data);
+    /** Puts the loaded chainstate in place, where none is, as that of a snapshot. Once. */
+    Result<> Publish();
+    uint64_t Coins() const { return m_coins; }
+
+private:
+    /** False: the coins are in another order. */
+    Result<bool> WriteTables(SnapshotReader& reader);
+    Result<> WriteDatabase(SnapshotReader& reader);
+    Result<> CheckRoom(const Path& file) const;
+    Result<> CheckHash(CoinsStatsBuilder& stats) const;
+    Result<bool> Next(SnapshotReader& reader, OutPoint& outpoint, Coin& coin) const;
+    Result<> HashDatabase(const CoinsDb& coins, CoinsStatsBuilder& stats) const;
+    Result<> CompleteDatabase();
+
+    Env& m_env;
+    Logger& m_log;
+    const Path m_folder;
+    const WorkFolder m_work;
+    const std::atomic<bool>& m_interrupt;
+    const AssumeutxoData* m_data = nullptr;
+    std::unique_ptr<ChainstateBuilder> m_builder; //!< null: the coins went through a database
+    std::vector<TableFile> m_tables;
+    uint64_t m_coins = 0;
+    bool m_begun = false;
+};
+
+} // namespace ibd

@@ -1,0 +1,148 @@
+// See snapshot_folder.h.
+#include "validation/snapshot_folder.h"
+
+#include "storage/block_files.h"
+#include "storage/chainstate_builder.h"
+#include "storage/kv_store.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace ibd {
+
+namespace {
+
+/** Core's name for the file that makes a folder the chainstate of a snapshot. */
+constexpr const char* kBaseBlockHash = "base_blockhash";
+constexpr const char* kCouldNotRemove = "Couldn't remove snapshot chainstate.";
+/** LevelDB removes files of such a name when it opens or destroys a database. */
+constexpr const char* kTemporaryDbFile = "000000.dbtmp";
+
+/** Whether a file of this name in a database's folder is LevelDB's. */
+bool IsDbFileName(std::string_view name)
+{
+    constexpr std::string_view kWhole[] = {"CURRENT", "LOCK", "LOG", "LOG.old"};
+    constexpr std::string_view kManifest = "MANIFEST-";
+    constexpr std::string_view kSuffixes[] = {".log", ".ldb", ".sst", ".dbtmp"};
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    };
+    if (std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole)) return true;
+    if (name.starts_with(kManifest)) return is_number(name.substr(kManifest.size()));
+    return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
+        return name.ends_with(suffix) && is_number(name.substr(0, name.size() - suffix.size()));
+    });
+}
+
+/** Names in the folder of a snapshot's chainstate that are not of Core. */
+Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(folder));
+    std::erase_if(names, [](const std::string& name) {
+        return name == kBaseBlockHash || IsDbFileName(name);
+    });
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/** Core's text for a folder that is still there after its removal, and what helps. */
+Result<> CheckSnapshotIsRemovable(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<std::string> foreign, FindForeign(env, folder));
+    if (!foreign.empty()) {
+        return SystemError("{} '{}' also holds '{}', which is no file of a chainstate. Nothing was "
+                           "removed: move it out of the folder, then restart with the same option",
+                           kCouldNotRemove, folder.string(), fmt::join(foreign, "', '"));
+    }
+    const Result<> writable = CheckDbFolder(env, folder);
+    if (writable) return {};
+    return SystemError("{} {}. Nothing was removed: permit the node to write in '{}', then restart "
+                       "with the same option",
+                       kCouldNotRemove, writable.Message(), folder.string());
+}
+
+} // namespace
+
+Path SnapshotFolder(const DataDir& dir) { return dir.Net() / "chainstate_snapshot"; }
+
+Found<BlockHash> FindSnapshot(Env& env, Logger& log, const DataDir& dir)
+{
+    const Path folder = SnapshotFolder(dir);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    if (!there) return std::nullopt;
+    IBD_ASSIGN_OR_RETURN(const bool based, env.IsThere(folder / kBaseBlockHash));
+    if (!based) {
+        log.Info("[snapshot] snapshot chainstate dir is malformed! no base blockhash file exists "
+                 "at path {}. Try deleting {} and calling loadtxoutset again?",
+                 folder.string(), folder.string());
+        return std::nullopt;
+    }
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, folder / kBaseBlockHash));
+    if (bytes.size() == BlockHash().Span().size()) return BlockHash::FromBytes(bytes.data());
+    return BadData("'{}' has {} bytes and is no block hash. Restart with -reindex-chainstate "
+                   "(-reindex with -prune), which removes the snapshot and rebuilds the chainstate "
+                   "from the blocks",
+                   (folder / kBaseBlockHash).string(), bytes.size());
+}
+
+Result<> WriteSnapshotBase(Env& env, const Path& folder, const BlockHash& base)
+{
+    return WriteFileAtomically(env, folder / kBaseBlockHash, base.Span());
+}
+
+Result<> CheckDbFolder(Env& env, const Path& folder)
+{
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    return there ? CheckCreates(env, folder / kTemporaryDbFile) : Result<>();
+}
+
+Result<> CheckSnapshotFolder(Env& env, const DataDir& dir)
+{
+    const Path folder = SnapshotFolder(dir);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(folder));
+    return there ? CheckSnapshotIsRemovable(env, folder) : Result<>();
+}
+
+// The base's hash goes last: until then a start that was killed in here finds the folder to be what
+// it is.
+Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
+{
+    const Path folder = SnapshotFolder(dir);
+    const auto base = FindSnapshot(env, log, dir);
+    IBD_RETURN_IF_SYSTEM_ERROR(base);
+    if (base && !*base) return {};
+    IBD_RETURN_IF_ERROR(CheckSnapshotIsRemovable(env, folder));
+    log.Info("[snapshot] deleting snapshot chainstate due to reindexing");
+    const auto remove = [&]() -> Result<> {
+        IBD_RETURN_IF_ERROR(DestroyDb(folder));
+        IBD_RETURN_IF_ERROR(env.Remove(folder / kBaseBlockHash));
+        IBD_RETURN_IF_ERROR(env.Remove(folder));
+        return env.SyncDirectory(dir.Net());
+    };
+    const Result<> removed = remove();
+    if (removed) return {};
+    return SystemError("{} {}. Remove the folder '{}', then restart with the same option",
+                       kCouldNotRemove, removed.Message(), folder.string());
+}
+
+Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir)
+{
+    const Path chainstate = dir.Chainstate();
+    const Path snapshot = SnapshotFolder(dir);
+    log.Info("[snapshot] moving snapshot chainstate ({}) to default chainstate directory ({})",
+             snapshot.string(), chainstate.string());
+    const WorkFolder work(chainstate);
+    IBD_RETURN_IF_ERROR(work.Make(env));
+    IBD_RETURN_IF_ERROR(env.Rename(chainstate, work.Old()));
+    IBD_RETURN_IF_ERROR(env.Rename(snapshot, chainstate));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));
+    IBD_RETURN_IF_ERROR(env.SyncDirectory(chainstate.parent_path()));
+    IBD_RETURN_IF_ERROR(env.Remove(chainstate / kBaseBlockHash));
+    log.Info("[snapshot] deleting background chainstate directory (now unnecessary) ({})",
+             work.Old().string());
+    return work.Remove(env);
+}
+
+} // namespace ibd

@@ -1,0 +1,314 @@
+// Loading a snapshot on a machine that fails: each operation of the disk fails once, and each is
+// the last before a power cut. Afterwards the node has the older coins or those of the snapshot,
+// and comes to the same coins as serial validation.
+#include "booster/booster_machine.h"
+#include "booster/snapshot_session.h"
+#include "storage/snapshot.h"
+#include "support/kept_log.h"
+#include "validation/snapshot_folder.h"
+
+namespace ibd::test {
+
+namespace {
+
+constexpr int kBase = 60;
+constexpr int kTop = 70;
+constexpr int kOlder = 20; //!< where the older coins are
+
+/** A chain, a snapshot of a block in it, and the coins at its end. */
+struct Chain {
+    Chain()
+    {
+        sim::ChainOptions options;
+        options.seed = 38;
+        options.blocks = kTop;
+        options.outputs_per_block = 8;
+        sim::Chain chain(params, options);
+        blocks.push_back(chain.Genesis().bytes);
+        while (chain.Height() < kTop) blocks.push_back(chain.Next().bytes);
+        Engine serial(params, dir / "serial");
+        serial.Start();
+        for (const Bytes& raw : blocks) serial.Process(raw);
+        coins = serial.Dump();
+        WriteSnapshot(serial);
+    }
+    void WriteSnapshot(Engine& serial)
+    {
+        const HeaderNode& base = *serial.chain->Tip()->Ancestor(kBase);
+        const auto walk = Must(CoinsWalk::Start(*serial.chain, &base));
+        const auto writer =
+            Must(SnapshotWriter::Create(serial.GetEnv(), file, params.magic, base.hash));
+        OutPoint outpoint;
+        Coin coin;
+        while (Must(walk->Next(outpoint, coin))) {
+            Must(writer->Add(outpoint, coin));
+            all.emplace_back(outpoint, coin);
+        }
+        header = Must(writer->Finish());
+        const Uint256 hash = serial.Stats(CoinsHashKind::kSerialized3, &base).hash;
+        params.assumeutxo.push_back({kBase, hash, base.chain_tx_count, base.hash});
+    }
+    BlockHeader Header(size_t height) const
+    {
+        return BlockHeader::FromBytes(blocks[height].data());
+    }
+
+    ChainParams params = MakeChainParams(Network::kRegtest);
+    TempDir dir{MemoryFolder()};
+    const Path file = dir / "utxo.dat";
+    std::vector<Bytes> blocks; //!< by height
+    SnapshotHeader header;
+    std::vector<std::pair<OutPoint, Coin>> all; //!< of the snapshot
+    CoinsDump coins;
+};
+
+const Chain& TheChain()
+{
+    static const Chain chain;
+    return chain;
+}
+
+/** A node's start on a directory, as far as coins go. */
+class Start {
+public:
+    Start(const Path& base, FaultEnv& env) : m_env(env), m_base(base)
+    {
+        std::filesystem::create_directories(base);
+    }
+    ~Start() { Close(); }
+
+    Result<> Open()
+    {
+        ChainStackOptions options;
+        options.manager.hash_key = {1, 2};
+        options.index.before_io = Check();
+        options.coins.before_io = Check();
+        options.checker = &m_scripts;
+        IBD_ASSIGN_OR_RETURN(m_dir, DataDir::Open(m_env, {m_base, {}, "regtest"}));
+        m_stack = std::make_unique<ChainStack>(m_env, m_log, TheChain().params, *m_dir, options,
+                                               m_interrupt);
+        SnapshotHooks hooks;
+        hooks.coins.before_io = Check();
+        hooks.pool_is_empty = [] { return true; };
+        hooks.switched = [this] { ++switched; };
+        hooks.fatal = [this](const Error&) { ++fatal; };
+        session.emplace(m_env, m_log, TheChain().params, *m_dir, m_interrupt, hooks);
+        IBD_RETURN_IF_ERROR(session->Prepare());
+        IBD_RETURN_IF_ERROR(m_stack->OpenIndex());
+        IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
+        IBD_RETURN_IF_ERROR(Chain().LoadIndex());
+        IBD_RETURN_IF_ERROR(Chain().StoreGenesis());
+        IBD_RETURN_IF_ERROR(session->Judge(Chain()));
+        const auto start = session->Start();
+        IBD_ASSIGN_OR_RETURN(auto coins, start ? session->OpenCoins() : m_stack->OpenCoins(false));
+        IBD_RETURN_IF_ERROR(Chain().AttachCoins(std::move(coins), start ? &*start : nullptr));
+        return Chain().ActivateBestChain();
+    }
+    /** Blocks up to `to`, and all headers. */
+    void Feed(int to)
+    {
+        for (size_t h = 1; h < TheChain().blocks.size(); ++h) {
+            REQUIRE_FALSE(Chain().AcceptHeader(TheChain().Header(h)));
+        }
+        for (int h = Chain().Tip()->height + 1; h <= to; ++h) {
+            REQUIRE_FALSE(Must(Chain().ProcessBlock(TheChain().blocks[size_t(h)])).violation);
+        }
+        REQUIRE(Chain().Tip()->height == to);
+        Must(Chain().Flush(FlushMode::kAlways));
+    }
+    Result<const HeaderNode*> Load(const Path& file = TheChain().file)
+    {
+        return session->Load(Chain(), file, TheChain().header,
+                             [](const std::function<Result<>()>& task) { return task(); });
+    }
+    CoinsDump Dump()
+    {
+        Must(Chain().Flush(FlushMode::kAlways));
+        CoinsDump dump;
+        CoinsCursor cursor = Chain().CoinsDatabase().Cursor();
+        for (; cursor.Valid(); cursor.Next()) {
+            const ByteSpan value = cursor.RawValue();
+            dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
+        }
+        Must(cursor.Status());
+        return dump;
+    }
+    void Close()
+    {
+        session.reset();
+        m_stack.reset();
+        m_dir.reset();
+    }
+    ChainManager& Chain() { return m_stack->Chain(); }
+    bool LeavesWork() const
+    {
+        return std::filesystem::exists(m_base / "regtest/chainstate_snapshot.ibdbooster");
+    }
+
+    std::optional<SnapshotSession> session;
+    int switched = 0;
+    int fatal = 0;
+
+private:
+    KvIoCheck Check()
+    {
+        return [this](const char* kind, const Path& path) { return m_env.Step(kind, path); };
+    }
+
+    FaultEnv& m_env;
+    const Path m_base;
+    const std::atomic<bool> m_interrupt{false};
+    AcceptAllScripts m_scripts;
+    KeptLog m_log;
+    std::unique_ptr<DataDir> m_dir;
+    std::unique_ptr<ChainStack> m_stack;
+};
+
+/** A start on a sound machine comes to the right coins, from wherever it is. */
+void RequireRight(const Path& base, std::optional<bool> from_snapshot = {})
+{
+    FaultEnv env;
+    Start start(base, env);
+    Must(start.Open());
+    const bool begun = start.Chain().SnapshotBase() != nullptr;
+    if (from_snapshot) REQUIRE(begun == *from_snapshot);
+    REQUIRE(start.Chain().Tip()->height == (begun ? kBase : kOlder));
+    REQUIRE_FALSE(start.LeavesWork());
+    start.Feed(kTop);
+    REQUIRE((start.Dump() == TheChain().coins));
+}
+
+/** A directory whose coins are at kOlder. */
+void Prepare(const Path& base)
+{
+    FaultEnv env;
+    Start start(base, env);
+    Must(start.Open());
+    start.Feed(kOlder);
+}
+
+/** Number of operations until the coins are there, and of those before the call. */
+std::pair<uint64_t, uint64_t> CountOperations()
+{
+    const TempDir dir(MemoryFolder());
+    Prepare(dir / "node");
+    FaultEnv env;
+    Start start(dir / "node", env);
+    Must(start.Open());
+    const uint64_t before = env.Operations();
+    Must(start.Load());
+    const uint64_t after = env.Operations();
+    REQUIRE(start.switched == 1);
+    REQUIRE(start.Chain().Tip()->height == kBase);
+    start.Close();
+    RequireRight(dir / "node", true);
+    return {before, after};
+}
+
+} // namespace
+
+TEST_CASE("loading a snapshot survives the failure of any operation")
+{
+    const auto [before, after] = CountOperations();
+    REQUIRE(after - before > 20);
+    for (uint64_t at = before + 1; at <= after; ++at) {
+        const TempDir dir(MemoryFolder());
+        Prepare(dir / "node");
+        FaultEnv env;
+        {
+            Start start(dir / "node", env);
+            Must(start.Open());
+            bool failed = false;
+            env.SetScript([&](const FaultEnv::Operation& operation) {
+                const bool now = operation.number == at && !failed;
+                if (now) INFO("failed: " << operation.kind << " " << operation.path);
+                failed = failed || now;
+                return now;
+            });
+            const auto loaded = start.Load();
+            env.SetScript({});
+            INFO("operation " << at << ": " << (loaded ? "loaded" : loaded.Message()));
+            if (!loaded && start.fatal == 0) {
+                REQUIRE(start.Chain().Tip()->height == kOlder); // it goes on as before
+                REQUIRE(start.Chain().SnapshotBase() == nullptr);
+                start.Feed(kOlder + 1);
+                Must(start.Load()); // the next try succeeds
+                REQUIRE(start.Chain().Tip()->height == kBase);
+            }
+        }
+        FaultEnv sound;
+        Start again(dir / "node", sound);
+        Must(again.Open());
+        again.Feed(kTop);
+        REQUIRE((again.Dump() == TheChain().coins));
+    }
+}
+
+TEST_CASE("loading a snapshot survives a power cut at any operation")
+{
+    const auto [before, after] = CountOperations();
+    int taken = 0;
+    for (uint64_t at = before + 1; at <= after; ++at) {
+        const TempDir dir(MemoryFolder());
+        Prepare(dir / "node");
+        FaultEnv env;
+        {
+            Start start(dir / "node", env);
+            Must(start.Open());
+            env.CrashAt(at);
+            (void)start.Load();
+        }
+        env.LoseUnsynced();
+        {
+            FaultEnv sound;
+            Start start(dir / "node", sound);
+            Must(start.Open());
+            taken += start.Chain().SnapshotBase() != nullptr;
+        }
+        INFO("operation " << at);
+        RequireRight(dir / "node");
+    }
+    CHECK(taken > 0);
+    CHECK(taken < static_cast<int>(after - before));
+}
+
+TEST_CASE("coins of a snapshot in any order are taken")
+{
+    const TempDir dir(MemoryFolder());
+    Prepare(dir / "node");
+    FaultEnv env;
+    {
+        Start start(dir / "node", env);
+        Must(start.Open());
+        const auto writer = Must(SnapshotWriter::Create(
+            env, dir / "turned.dat", TheChain().params.magic, TheChain().header.base));
+        const auto& coins = TheChain().all;
+        for (size_t i = coins.size(); i-- > 0;) {
+            Must(writer->Add(coins[i].first, coins[i].second));
+        }
+        Must(writer->Finish());
+        Must(start.Load(dir / "turned.dat"));
+        REQUIRE(start.Chain().Tip()->height == kBase);
+        REQUIRE_FALSE(start.LeavesWork());
+    }
+    RequireRight(dir / "node", true);
+}
+
+TEST_CASE("a disk without room is named before coins are written")
+{
+    const TempDir dir(MemoryFolder());
+    Prepare(dir / "node");
+    FaultEnv env;
+    {
+        Start start(dir / "node", env);
+        Must(start.Open());
+        env.SetSpace(60 << 10);
+        const auto loaded = start.Load();
+        REQUIRE_FALSE(loaded);
+        CHECK(loaded.Message().find("disk space is too low") != std::string::npos);
+        CHECK_FALSE(start.LeavesWork());
+    }
+    RequireRight(dir / "node", false);
+}
+
+} // namespace ibd::test
