@@ -272,6 +272,11 @@ Result<> FeeEstimator::Decode(ByteSpan file)
     data->file_first = static_cast<int32_t>(first);
     data->file_last = static_cast<int32_t>(last);
     for (FeeStats* stats : data->All()) IBD_RETURN_IF_ERROR(stats->Decode(in));
+    // A target within a horizon is looked up in the longer ones, too.
+    const int32_t medium_most = data->medium_term.MostBlocks();
+    if (data->short_term.MostBlocks() > medium_most || medium_most > data->long_term.MostBlocks()) {
+        return BadData("Corrupt estimates file. A longer horizon has fewer blocks than a shorter");
+    }
     const Lock lock(m_mutex);
     m_data = std::move(data);
     m_tracked.clear();

@@ -6,6 +6,8 @@
 #include "support/temp_dir.h"
 #include "support/testdata.h"
 
+#include <algorithm>
+#include <bit>
 #include <deque>
 
 namespace ibd::test {
@@ -199,6 +201,31 @@ TEST_CASE("a bad file of estimates changes nothing", "[mempool]")
     CHECK(with_version(149900) ==
           "Incompatible old fee estimation data (non-fatal). Version: 149900");
     CHECK(other.Encode() == before);
+}
+
+TEST_CASE("a file of estimates whose horizons do not grow is refused", "[mempool]")
+{
+    FeeEstimator fees;
+    Traffic(fees).Run(100, 30'000, 3'000, 5);
+    const Bytes file = fees.Encode();
+    const auto with_scale = [&](double decay, uint8_t scale) {
+        Bytes key; // the scale of a horizon follows its decay
+        Writer(key).U64(std::bit_cast<uint64_t>(decay));
+        Bytes out = file;
+        const auto found = std::search(out.begin(), out.end(), key.begin(), key.end());
+        REQUIRE(found != out.end());
+        *(found + static_cast<std::ptrdiff_t>(key.size())) = scale;
+        return out;
+    };
+    for (const Bytes& bad : {with_scale(.962, 5), with_scale(.99931, 1)}) {
+        FeeEstimator victim;
+        CHECK(victim.Decode(bad).Message() ==
+              "Corrupt estimates file. A longer horizon has fewer blocks than a shorter");
+        for (int32_t target = 1; target <= 1008; ++target) (void)victim.Estimate(target, true);
+    }
+    FeeEstimator other;
+    CHECK(other.Decode(with_scale(.962, 4)).Ok());
+    for (int32_t target = 1; target <= 1008; ++target) (void)other.Estimate(target, true);
 }
 
 TEST_CASE("an old file of estimates is used only on request", "[mempool]")
