@@ -206,12 +206,12 @@ Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& da
     const HeaderNode& base = *chain.Read().Find(data.block_hash);
     if (!HasLessWork(chain, base)) return BadData("work does not exceed active chainstate");
     if (!m_hooks.pool_is_empty()) return BadData("{}", kPoolNotEmpty);
-    if (const Result<> prepared = chain.PrepareSnapshot(base); !prepared) {
+    if (Result<> prepared = chain.PrepareSnapshot(base); !prepared) {
         m_hooks.fatal(prepared.GetError()); // as after each failed write of the chain
         return prepared;
     }
     std::unique_ptr<CoinsDb> coins;
-    if (const Result<> placed = PutInPlace(loader, coins); !placed) {
+    if (Result<> placed = PutInPlace(loader, coins); !placed) {
         if (const Result<> removed = RemoveSnapshot(m_env, m_log, m_dir); !removed) {
             m_hooks.fatal(removed.GetError()); // the next start would use it
         }
@@ -220,7 +220,7 @@ Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& da
     m_data = data;
     m_older = chain.Current().hash;
     const SnapshotStart start{m_data, m_older};
-    if (const Result<> attached = chain.AttachCoins(std::move(coins), &start); !attached) {
+    if (Result<> attached = chain.AttachCoins(std::move(coins), &start); !attached) {
         m_hooks.fatal(attached.GetError());
         return attached;
     }
