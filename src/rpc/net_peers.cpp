@@ -185,7 +185,7 @@ RpcMethod SendMessageToPeer(NetContext& context)
             "For tests: sends a peer a message of any type and content.",
             {{"peer_id", RpcType::kNumber, true, "", "The peer"},
              {"msg_type", RpcType::kString, true, "", "Its type, at most 12 characters"},
-             {"msg", RpcType::kHex, true, "", "Its payload"}},
+             {"msg", RpcType::kHex, true, "", "Its payload, at most 4000000 bytes"}},
             "{}    (empty json object)",
             "0 \"addr\" \"ffffff\"",
             [&context](const RpcCall& call) {
@@ -197,6 +197,10 @@ RpcMethod SendMessageToPeer(NetContext& context)
                 auto payload = FromHex(call.String(2));
                 if (!payload) {
                     throw RpcError{RpcCode::kInvalidParameter, "Error parsing input for msg"};
+                }
+                if (payload->size() > kMaxPayload) { // no transport takes it
+                    ThrowRpc(RpcCode::kInvalidParameter,
+                             "Error: msg too long, max length is {} bytes", kMaxPayload);
                 }
                 ConnectionControl& control = context.Network().Control();
                 if (!control.SendMessage(peer, call.String(1), std::move(*payload))) {

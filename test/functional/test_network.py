@@ -201,6 +201,17 @@ class Connections(Peers):
         called.rpc("sendmsgtopeer", peer["id"], "feefilter", "00" * 8)
         self.assert_rpc_error(-1, "Could not send", called.rpc, "sendmsgtopeer", 99, "ping", "")
 
+    def test_message_of_any_length(self):
+        for transport in (0, 1):
+            called, caller = (self.listener(f"-v2transport={transport}") for _ in range(2))
+            caller.rpc("addnode", self.address(called), "onetry")
+            (peer,) = called.wait_for_peers(1)
+            most = 4_000_000  # bytes
+            called.rpc("sendmsgtopeer", peer["id"], "longest", "00" * most)
+            self.assert_rpc_error(-8, "msg too long, max length is 4000000 bytes", called.rpc,
+                                  "sendmsgtopeer", peer["id"], "longer", "00" * (most + 1))
+            called.rpc("ping")
+
 
 class Bans(Peers):
     def test_bans_last(self):
