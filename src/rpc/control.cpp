@@ -1,7 +1,9 @@
 // See control.h.
 #include "rpc/control.h"
 #include "jsonrpc/json.h"
+#include "jsonrpc/open_rpc.h"
 #include "util/locked_pool.h"
+#include "util/version.h"
 
 #include <chrono>
 #include <limits>
@@ -185,6 +187,42 @@ RpcMethod GetRpcInfo(ControlContext& context)
             }};
 }
 
+UniValue OpenRpc(const ControlContext& context, bool with_hidden)
+{
+    return OpenRpcDocument(context.table, {.title = fmt::format("{} JSON-RPC", kProjectName),
+                                           .version = kVersion,
+                                           .with_hidden = with_hidden});
+}
+
+constexpr const char* kOpenRpcResult =
+    "{\n  \"openrpc\": \"str\",    (string) Version of the format\n"
+    "  \"info\": {...},       (json object) Title and version\n"
+    "  \"methods\": [...]     (json array) The calls: name, description, params, result\n}";
+
+RpcMethod GetOpenRpcInfo(ControlContext& context)
+{
+    return {"control",
+            "getopenrpcinfo",
+            "Describes all calls for programs, as an OpenRPC document.",
+            {{"show_hidden", RpcType::kBool, false, "false",
+              "Whether to include hidden calls and arguments"}},
+            kOpenRpcResult,
+            "",
+            [&context](const RpcCall& call) { return OpenRpc(context, call.Bool(0, false)); }};
+}
+
+/** The name that OpenRPC gives to it. */
+RpcMethod Discover(ControlContext& context)
+{
+    return {"control",
+            "rpc.discover",
+            "As getopenrpcinfo, without hidden calls.",
+            {},
+            kOpenRpcResult,
+            "",
+            [&context](const RpcCall&) { return OpenRpc(context, false); }};
+}
+
 RpcMethod SetMockTime(ControlContext& context)
 {
     return {"hidden",
@@ -269,7 +307,8 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
         method->since = RpcPhase::kStart;
         table.Add(std::move(*method));
     }
-    for (RpcMethod method : {Help(context), GetMemoryInfo(), Logging(context)}) {
+    for (RpcMethod method : {Help(context), GetMemoryInfo(), Logging(context),
+                             GetOpenRpcInfo(context), Discover(context)}) {
         method.since = RpcPhase::kNetwork;
         table.Add(std::move(method));
     }

@@ -18,7 +18,8 @@ GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
 NONE = "00" * 31 + "01"
 LOGIN = "Authorization: Basic " + base64.b64encode(b"u:p").decode() + "\r\n"
 # Of the booster, and of ZeroMQ, which the Core at hand is built without.
-OURS_ALONE = ("getboosterinfo", "dumptxouthints", "getzmqnotifications")
+OURS_ALONE = ("getboosterinfo", "dumptxouthints", "getopenrpcinfo", "getzmqnotifications",
+              "rpc.discover")
 TITLE_ALONE = "== Zmq =="
 
 
