@@ -37,7 +37,8 @@ public:
                  .undo_to_connect = true,
                  .block_to_disconnect = true,
                  .undo_to_disconnect = true,
-                 .allows_prune = true},
+                 .allows_prune = true,
+                 .bytes_per_block = 260},
                 std::move(db)),
           m_params(params)
     {

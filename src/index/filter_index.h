@@ -17,7 +17,9 @@ public:
                  .option = "-blockfilterindex",
                  .thread = "blkfltbscidx",
                  .undo_to_connect = true,
-                 .allows_prune = true},
+                 .allows_prune = true,
+                 .bytes_per_tx = 11,
+                 .bytes_per_block = 150},
                 std::move(db)),
           m_files(env, folder)
     {

@@ -33,6 +33,11 @@ struct IndexTraits {
     bool undo_to_disconnect = false;
 
     bool allows_prune = false; //!< keeps nothing that refers to block files
+
+    // Disk that it takes, about, bytes: from the sizes of its records and the inputs and outputs of
+    // a transaction on mainnet.
+    uint64_t bytes_per_tx = 0;
+    uint64_t bytes_per_block = 0;
 };
 
 class Index {

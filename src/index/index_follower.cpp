@@ -125,7 +125,8 @@ bool IndexFollower::Lacks(const Next& next) const
 Result<> IndexFollower::Follow()
 {
     m_start_height = m_best ? m_best->height : -1;
-    m_started_micros = m_logged_micros = m_env.MonotonicMicros();
+    m_logged_micros = m_env.MonotonicMicros();
+    m_started_micros = m_logged_micros;
     while (!m_stop) {
         const auto next = FindNext();
         if (!next) break;
@@ -275,20 +276,46 @@ void IndexFollower::LogProgress(const Next& next)
     const int64_t now = m_env.MonotonicMicros();
     if (now - m_logged_micros < kLogEveryMicros) return;
     m_logged_micros = now;
-    const auto done = static_cast<double>(next.node->height - m_start_height);
-    const auto left = static_cast<double>(next.tip - next.node->height);
-    const double seconds = static_cast<double>(now - m_started_micros) / 1e6;
     m_log.Info("Syncing {} with block chain from height {} ({:.1f} %, {} left)", m_index.Name(),
                next.node->height, 100.0 * next.node->height / std::max(next.tip, 1),
-               FormatDuration(static_cast<int64_t>(left * seconds / done)));
+               FormatDuration(SecondsLeft(next.node->height, next.tip).value_or(0)));
+}
+
+/** At the rate of the present way to the tip. Nothing: no block of it is done. */
+std::optional<int64_t> IndexFollower::SecondsLeft(int32_t height, int32_t tip) const
+{
+    const int32_t done = height - m_start_height;
+    if (done <= 0) return std::nullopt;
+    const double seconds = static_cast<double>(m_env.MonotonicMicros() - m_started_micros) / 1e6;
+    return static_cast<int64_t>(std::max(tip - height, 0) * seconds / done);
+}
+
+uint64_t IndexFollower::DiskNeeded() const
+{
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode* const tip = chain.Tip();
+    const HeaderNode* const from = chain.Active().FindFork(m_shown);
+    if (!tip || from == tip) return 0;
+    const IndexTraits& traits = m_index.Traits();
+    const auto blocks = static_cast<uint64_t>(tip->height - (from ? from->height : -1));
+    // The count of all transactions is not known of each block.
+    const uint64_t before = from ? from->chain_tx_count : 0;
+    const uint64_t txs = tip->chain_tx_count - std::min(before, tip->chain_tx_count);
+    return blocks * traits.bytes_per_block + txs * traits.bytes_per_tx;
 }
 
 IndexSummary IndexFollower::Summary() const
 {
-    if (const HeaderNode* const best = m_shown) {
-        return {m_index.Name(), m_synced, best->height, best->hash};
-    }
-    return {m_index.Name(), m_synced, 0, m_chain.Read().Tree().Genesis()->hash};
+    const HeaderNode* const best = m_shown;
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode& shown = best ? *best : *chain.Tree().Genesis();
+    IndexSummary out{m_index.Name(), m_synced, shown.height, shown.hash};
+    const HeaderNode* const tip = chain.Tip();
+    const HeaderNode* const fork = chain.Active().FindFork(best);
+    if (!tip || fork == tip) return out;
+    out.blocks_left = tip->height - (fork ? fork->height : -1);
+    out.seconds_left = SecondsLeft(shown.height, tip->height);
+    return out;
 }
 
 bool IndexFollower::IsAtTip() const

@@ -21,6 +21,8 @@ struct IndexSummary {
     bool synced = false; //!< was at the tip once since the start
     int32_t height = 0;
     BlockHash hash; //!< genesis before the first block
+    int32_t blocks_left = 0;             //!< of the active chain that it does not have
+    std::optional<int64_t> seconds_left = {}; //!< to the tip; nothing: unknown yet
 };
 
 /** What helps if a database is damaged. */
@@ -49,6 +51,8 @@ public:
     void Wake();
 
     IndexSummary Summary() const;
+    /** Disk that the index will take in addition to get to the tip, estimated; bytes. */
+    uint64_t DiskNeeded() const;
     /** Whether it holds the tip now. */
     bool IsAtTip() const;
     /** Returns once it is at the tip, or the node stops; at once with false if it was never there.
@@ -107,6 +111,7 @@ private:
     enum class NameBest { kIfNew, kAgain };
     Result<> Write(NameBest name);
     bool MaySave() const;
+    std::optional<int64_t> SecondsLeft(int32_t height, int32_t tip) const;
     void LogProgress(const Next& next);
     /** The error for the user, with the remedy. */
     Error Explain(const Error& error) const;
@@ -128,13 +133,13 @@ private:
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
     const HeaderNode* m_lacking = nullptr; //!< the block whose data is waited for
-    int64_t m_started_micros = 0;          //!< of the present way to the tip
     int64_t m_logged_micros = 0;
-    int32_t m_start_height = 0;
 
     // Written by the thread.
     std::atomic<const HeaderNode*> m_saved = nullptr; //!< the block that the database names
     std::atomic<const HeaderNode*> m_shown = nullptr;
+    std::atomic<int64_t> m_started_micros = 0; //!< of the present way to the tip
+    std::atomic<int32_t> m_start_height = 0;   //!< likewise
     std::atomic<bool> m_synced{false};
     std::atomic<bool> m_stop{false};
     mutable Mutex m_mutex;

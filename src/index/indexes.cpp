@@ -1,6 +1,7 @@
 // See indexes.h.
 #include "index/indexes.h"
 
+#include "storage/data_dir.h"
 #include "util/found.h"
 
 namespace ibd {
@@ -87,6 +88,26 @@ Result<> Indexes::CheckBlocks() const
                    "Please disable the index or reindex (which will download the whole blockchain "
                    "again)",
                    worst->Summary().name);
+}
+
+std::vector<std::string> Indexes::LackOfSpace() const
+{
+    std::vector<std::string> out;
+    const auto free = m_parts.env.SpaceAvailable(m_parts.folder);
+    if (!free) return out; // a write tells
+    uint64_t all = 0;
+    for (const Entry& entry : m_entries) {
+        const uint64_t needed = entry.follower->DiskNeeded();
+        all += needed;
+        if (needed == 0 || *free >= all + kMinDiskSpace) continue;
+        constexpr uint64_t kGigabyte = 1'000'000'000;
+        out.push_back(fmt::format("Disk space for \"{}\" may not accommodate {}. Approximately {} "
+                                  "GB of data will be stored in this directory. Without {} the "
+                                  "node does without it",
+                                  m_parts.folder.string(), entry.index->Name(),
+                                  (needed + kGigabyte - 1) / kGigabyte, entry.index->Option()));
+    }
+    return out;
 }
 
 std::optional<PruneLock> Indexes::NotOpen() const

@@ -33,6 +33,9 @@ public:
     Result<> Open(const IndexChain& chain, bool wipe);
     /** Whether pruning has left the blocks that each needs. Before Start(). The error is Core's. */
     Result<> CheckBlocks() const;
+    /** A sentence for each index that the disk has no room for, after those before it. Before
+     *  Start(). */
+    std::vector<std::string> LackOfSpace() const;
     void Start();
     void Stop();
 

@@ -16,7 +16,8 @@ public:
         : Index({.name = "txospenderindex",
                  .option = "-txospenderindex",
                  .thread = "txospenderidx",
-                 .block_to_disconnect = true},
+                 .block_to_disconnect = true,
+                 .bytes_per_tx = 70},
                 std::move(db)),
           m_env(env)
     {

@@ -11,7 +11,11 @@ namespace ibd {
 class TxIndex final : public Index {
 public:
     explicit TxIndex(std::unique_ptr<KvStore> db)
-        : Index({.name = "txindex", .option = "-txindex", .thread = "txidx"}, std::move(db))
+        : Index({.name = "txindex",
+                 .option = "-txindex",
+                 .thread = "txidx",
+                 .bytes_per_tx = 50},
+                std::move(db))
     {
     }
 

@@ -536,6 +536,7 @@ Result<> Node::StartIndexes()
         InitError(m_log, there.Message());
         return BadData("Failed to start indexes, shutting down…");
     }
+    for (const std::string& lack : m_indexes.LackOfSpace()) InitWarning(m_log, lack);
     m_indexes.Start();
     return {};
 }

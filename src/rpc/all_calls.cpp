@@ -23,7 +23,8 @@ void AddAllCalls(RpcTable& table, const CallContexts& contexts)
     AddChainControlMethods(table, chain);
     AddIndexMethods(table, chain);
     AddBlockFilterMethods(table, chain);
-    AddBoosterMethods(table, contexts.booster, contexts.overall, contexts.signature_verifier);
+    AddBoosterMethods(table, chain, contexts.booster, contexts.overall,
+                      contexts.signature_verifier);
     AddHintsMethods(table, chain, contexts.pool.log, contexts.hints_join, contexts.hints_made);
 
     AddMempoolMethods(table, contexts.pool);

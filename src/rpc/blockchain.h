@@ -42,7 +42,8 @@ void AddIndexMethods(RpcTable& table, ChainContext& context);
 
 /** getboosterinfo. `progress`: nothing without a booster; called on any thread. `verifier`: of
  *  signatures in batches. */
-void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
+void AddBoosterMethods(RpcTable& table, const ChainContext& context,
+                       std::function<std::optional<BoosterProgress>()> progress,
                        const OverallProgress& overall, const std::string& verifier);
 /** Adds step, steps, progress and timeleft. */
 void PushOverall(UniValue& out, const OverallProgress::Figure& work);

@@ -1,4 +1,5 @@
 // getboosterinfo: the progress of the IBD Booster.
+#include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
 #include "util/hex.h"
@@ -95,6 +96,24 @@ UniValue ToJson(const BoosterProgress& progress, const std::optional<OverallProg
     return out;
 }
 
+/** Of the indexes that are not at the tip. */
+UniValue IndexesOnTheWay(const Indexes* indexes)
+{
+    UniValue out(UniValue::VOBJ);
+    if (!indexes) return out;
+    for (const IndexSummary& summary : indexes->Summaries()) {
+        if (summary.blocks_left == 0) continue;
+        const double all = summary.height + summary.blocks_left;
+        UniValue one(UniValue::VOBJ);
+        one.pushKV("height", summary.height);
+        one.pushKV("blocksleft", summary.blocks_left);
+        one.pushKV("progress", all > 0 ? summary.height / all : 0.0);
+        if (summary.seconds_left) one.pushKV("timeleft", Num(*summary.seconds_left));
+        out.pushKV(summary.name, one);
+    }
+    return out;
+}
+
 UniValue WithoutBooster(const std::optional<OverallProgress::Figure>& work)
 {
     const bool converts = work && work->kind == WorkStep::kConvertHints;
@@ -171,6 +190,14 @@ constexpr const char* kResult =
     "  },\n"
     "  \"verdict\" : \"str\",        (string) empty, accepted, or why the hints were "
     "refused\n"
+    "  \"indexes\" : {             (json object) the indexes that are not at the tip\n"
+    "    \"name\" : {              (json object) as in getindexinfo\n"
+    "      \"height\" : n,         (numeric) of its last block\n"
+    "      \"blocksleft\" : n,     (numeric) up to the tip\n"
+    "      \"progress\" : n,       (numeric) share of the blocks that it has, 0 to 1\n"
+    "      \"timeleft\" : n        (numeric) seconds to the tip, estimated; absent while unknown\n"
+    "    }, ...\n"
+    "  },\n"
     "  \"verifier\" : \"str\"        (string) of signatures in full validation and below blocks "
     "that are known to be valid: avx512ifma or avx2, in batches, or libsecp256k1\n"
     "}";
@@ -185,7 +212,8 @@ void PushOverall(UniValue& out, const OverallProgress::Figure& work)
     out.pushKV("timeleft", Num(work.seconds_left));
 }
 
-void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgress>()> progress,
+void AddBoosterMethods(RpcTable& table, const ChainContext& context,
+                       std::function<std::optional<BoosterProgress>()> progress,
                        const OverallProgress& overall, const std::string& verifier)
 {
     RpcMethod method{"blockchain",
@@ -194,10 +222,12 @@ void AddBoosterMethods(RpcTable& table, std::function<std::optional<BoosterProgr
                      {},
                      kResult,
                      "",
-                     [progress = std::move(progress), &overall, verifier](const RpcCall&) {
+                     [&context, progress = std::move(progress), &overall,
+                      verifier](const RpcCall&) {
                          const auto now = progress();
                          const auto work = overall.Now();
                          UniValue out = now ? ToJson(*now, work) : WithoutBooster(work);
+                         out.pushKV("indexes", IndexesOnTheWay(context.indexes));
                          out.pushKV("verifier", verifier);
                          return out;
                      }};

@@ -46,6 +46,33 @@ class Indexes(FunctionalTest):
             said = boosted.rpc("gettxspendingprevout", spent)
             self.assertEqual({one["spendingtxid"] for one in said}, {tx["txid"]})
 
+    def test_switched_off_and_on(self):
+        """It goes on, over the blocks that came meanwhile."""
+        chain = Chain().grow(120)
+        node = self.node()
+
+        def feed(end):
+            for block in chain.blocks[node.rpc("getblockcount"):end]:
+                self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+
+        node.start(*FOLDERS)
+        feed(50)
+        self.synced(node, 50)
+        node.stop().start()
+        feed(100)
+        self.assertEqual(node.rpc("getindexinfo"), {})
+        node.stop().start(*FOLDERS)
+        self.synced(node, 100)
+        feed(120)
+        self.synced(node, 120)
+        self.assertEqual(node.rpc("getboosterinfo")["indexes"], {})  # none is on its way
+        for block in chain.blocks:
+            self.assertEqual(node.rpc("getrawtransaction", block.txs[0].txid(), 1)["blockhash"],
+                             block.hash())
+            node.rpc("getblockfilter", block.hash())
+        info = node.rpc("gettxoutsetinfo", "muhash", 75)
+        self.assertEqual(info["txouts"], 75)
+
     def test_damaged_ones_are_built_again(self):
         node = self.node().start(*FOLDERS).stop()
         for option, folder in FOLDERS.items():

@@ -80,6 +80,11 @@ public:
     {
         m_headers.SetTip(m_headers.tree.Find(node->hash));
     }
+    /** Has a block say so many transactions up to it. */
+    void CountTxs(const HeaderNode& of, uint64_t count) IBD_NO_THREAD_CHECK
+    {
+        m_headers.tree.Find(of.hash)->chain_tx_count = count;
+    }
     void SetFlushed(const HeaderNode* node) { m_flushed = node; }
     /** Both. */
     void SetDurableTip(const HeaderNode* node)

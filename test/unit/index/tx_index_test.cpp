@@ -3,6 +3,7 @@
 #include "fake_chain.h"
 #include "index/best_block.h"
 #include "index/indexes.h"
+#include "sim/fault_env.h"
 #include "util/found.h"
 
 #include <fstream>
@@ -37,9 +38,10 @@ public:
     }
 
     Path Db() const { return folder / "indexes" / "txindex"; }
-    std::unique_ptr<Followed> Open()
+    std::unique_ptr<Followed> Open() { return Open(Db()); }
+    std::unique_ptr<Followed> Open(const Path& db)
     {
-        auto followed = std::make_unique<Followed>(chain, Must(OpenKv(Db())));
+        auto followed = std::make_unique<Followed>(chain, Must(OpenKv(folder / db)));
         Must(followed->follower.Open());
         return followed;
     }
@@ -195,6 +197,44 @@ TEST_CASE("the follower's thread takes blocks as they come", "[txindex]")
     indexes.Stop();
     CHECK(Must(ReadBestBlock(indexes.Tx()->Db())) == machine.tip_b->hash);
     CHECK(indexes.Summaries().at(0).name == "txindex");
+}
+
+TEST_CASE("how much an index has left, and whether the disk has room for it", "[txindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.fork);
+    machine.chain.CountTxs(*machine.fork, 1'000'000'000);
+    FaultEnv env;
+    IndexOptions options;
+    options.tx = options.coin_stats = true;
+    options.tx_cache = 1 << 20;
+    Indexes indexes({.env = env,
+                     .log = TestLog(),
+                     .consensus = machine.params.consensus,
+                     .folder = machine.folder / "indexes",
+                     .options = options,
+                     .failed = {}});
+    Must(indexes.Open(machine.chain, false));
+    env.SetSpace(uint64_t{60} << 30);
+    CHECK(indexes.LackOfSpace().empty());
+    env.SetSpace(uint64_t{40} << 30);
+    const std::vector<std::string> lacks = indexes.LackOfSpace();
+    REQUIRE(lacks.size() == 2); // there is no room for the second one after the first either
+    CHECK(lacks[0].find("may not accommodate txindex. Approximately 50 GB") != std::string::npos);
+    CHECK(lacks[1].find("may not accommodate coinstatsindex. Approximately 1 GB") !=
+          std::string::npos);
+    IndexSummary summary = indexes.Summaries().at(0);
+    CHECK(summary.blocks_left == machine.fork->height + 1);
+    CHECK_FALSE(summary.seconds_left);
+
+    auto followed = machine.Open("own");
+    Must(followed->follower.CatchUp());
+    CHECK(followed->follower.DiskNeeded() == 0);
+    CHECK(followed->follower.Summary().blocks_left == 0);
+    machine.chain.SetDurableTip(machine.tip_a);
+    summary = followed->follower.Summary();
+    CHECK(summary.blocks_left == machine.tip_a->height - machine.fork->height);
+    CHECK(summary.seconds_left);
 }
 
 TEST_CASE("an index that cannot be used is one error", "[txindex]")
