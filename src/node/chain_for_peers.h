@@ -27,6 +27,7 @@ public:
                              const HeaderNode** last) override;
 
     Result<Bytes> ReadBlock(const HeaderNode& node) override { return m_chain->ReadBlock(node); }
+    Found<std::vector<Coin>> SpentCoins(const HeaderNode& node) override;
 
 private:
     void LogProgress(const HeaderNode& last) const;

@@ -75,7 +75,9 @@ private:
     PeerOptions Options()
     {
         PeerOptions out;
-        out.blocks_only = m_input.Byte() % 2 != 0;
+        const uint8_t choice = m_input.Byte();
+        out.blocks_only = (choice & 1) != 0;
+        out.serve_spent_coins = (choice & 2) != 0;
         return out;
     }
     void Act()

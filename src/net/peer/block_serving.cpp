@@ -191,13 +191,22 @@ void BlockServing::ServeBlock(Peer& peer, const InventoryItem& item)
     continuation = {};
 }
 
+bool BlockServing::MayUploadHistory(const Peer& peer) const
+{
+    return peer.Permits(kPermitDownload) || m_at.link.MayUploadHistory();
+}
+
+bool BlockServing::IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node) const
+{
+    const int64_t age = int64_t{m_at.chain.BestHeader().time} - int64_t{node.time};
+    return age > kHistoricalAge && !MayUploadHistory(peer);
+}
+
 /** Drops a peer that requests a block which it must not get. */
 bool BlockServing::IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node)
 {
-    const bool historical =
-        item.type == kInvFilteredBlock ||
-        int64_t{m_at.chain.BestHeader().time} - int64_t{node.time} > kHistoricalAge;
-    if (historical && !peer.Permits(kPermitDownload) && !m_at.link.MayUploadHistory()) {
+    const bool filtered = item.type == kInvFilteredBlock && !MayUploadHistory(peer);
+    if (filtered || IsBeyondUploadTarget(peer, node)) {
         m_peers.Drop(peer, "historical block serving limit reached");
         return true;
     }

@@ -32,6 +32,8 @@ public:
 
     /** Blocks of the active chain, and recent ones off it: old ones would allow fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
+    /** Whether -maxuploadtarget leaves no more room to send this old block, or its data. */
+    bool IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node) const;
 
 private:
     struct State {
@@ -46,6 +48,7 @@ private:
     void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
     bool AwaitsChain(const State& state) const;
     void ServeBlock(Peer& peer, const InventoryItem& item);
+    bool MayUploadHistory(const Peer& peer) const;
     bool IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     void SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request, const BlockView& block);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "chain/header_tree.h"
+#include "script/coin.h"
+#include "util/found.h"
 
 #include <span>
 
@@ -53,6 +55,11 @@ public:
     /** The bytes of a block that is stored according to its facts. An error if it was deleted
      *  meanwhile, or the disk fails. */
     virtual Result<Bytes> ReadBlock(const HeaderNode& node) = 0;
+    /** The coins that a block spends, in the order of inputs. Nothing: there is no undo data. */
+    virtual Found<std::vector<Coin>> SpentCoins(const HeaderNode& /*node*/)
+    {
+        return std::nullopt;
+    }
 };
 
 } // namespace ibd

@@ -10,7 +10,8 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
 {
     // The order of due work, of answers to a verack, and of rounds.
     m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_blocks,
-                       &m_compact, &m_announcing, &m_serving, &m_filters, &m_rotation, &m_hints,
+                       &m_compact, &m_announcing, &m_serving, &m_filters, &m_spent_coins,
+                       &m_rotation, &m_hints,
                        &m_tx_announcer, &m_txs, &m_bloom, &m_handshake, &m_private},
                       {&m_handshake, &m_private});
 }
@@ -32,6 +33,7 @@ PeerTopic* PeerManager::TopicOf(MessageTopic topic)
     case MessageTopic::kReconciliation: return &m_reconciliation;
     case MessageTopic::kBloom: return &m_bloom;
     case MessageTopic::kHints: return &m_hints;
+    case MessageTopic::kSpentCoins: return &m_spent_coins;
     }
     return nullptr;
 }

@@ -16,6 +16,7 @@
 #include "net/peer/handshake.h"
 #include "net/peer/keepalive.h"
 #include "net/peer/peer_rotation.h"
+#include "net/peer/spent_coins_serving.h"
 #include "net/peer/private_relay.h"
 #include "net/peer/tx_reconciliation.h"
 #include "net/peer/tx_relay.h"
@@ -122,6 +123,7 @@ private:
     CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
     BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
     FilterServing m_filters{m_peers, m_serving};
+    SpentCoinsServing m_spent_coins{m_peers, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
     std::optional<PeerId> m_next; //!< where Work() continues; nothing: at the first
     uint64_t m_steps = 0;         //!< messages read, and further answers to one

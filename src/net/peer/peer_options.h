@@ -20,6 +20,7 @@ struct PeerOptions {
     bool log_addresses = false;     //!< -logips
     int64_t handshake_seconds = 60; //!< -peertimeout
     bool prune_mode = false;
+    bool serve_spent_coins = false; //!< -peerspentcoins
     // Slots of automatic outbound peers.
     size_t max_full_relay = 8;
     size_t max_block_relay = 2;

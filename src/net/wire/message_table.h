@@ -6,6 +6,7 @@
 
 #include "net/wire/hints_messages.h"
 #include "net/wire/messages.h"
+#include "net/wire/spent_coins.h"
 
 #include <tuple>
 
@@ -27,6 +28,7 @@ enum class MessageTopic : uint8_t {
     kReconciliation,
     kBloom,
     kHints,
+    kSpentCoins,
 };
 
 /** From when on a peer may send a message; earlier ones are ignored. */
@@ -114,6 +116,8 @@ inline constexpr auto kMessages = [] {
         MessageEntry<GetHintsMessage>{0, kHints, kEstablished, size::kHintsPart},
         MessageEntry<HintsDataMessage>{0, kHints, kEstablished,
                                        size::kHintsPart + size::kLongCount + kMaxHintsData},
+        MessageEntry<GetSpentCoinsMessage>{0, kSpentCoins, kEstablished, size::kHash + 4},
+        MessageEntry<SpentCoinsMessage>{0, kSpentCoins, kEstablished, kMaxPayload},
     };
 }();
 /** Those at the front of kMessages that Core knows. */

@@ -159,6 +159,12 @@ public:
         return found->second.raw;
     }
 
+    Found<std::vector<Coin>> SpentCoins(const HeaderNode& node) override
+    {
+        return spent ? spent(node) : Found<std::vector<Coin>>(std::nullopt);
+    }
+
+    std::function<Found<std::vector<Coin>>(const HeaderNode&)> spent; //!< empty: no undo data
     bool downloading = false;
     bool importing = false;
     int64_t first_time = kStart - 20'000; //!< of the blocks that are mined

@@ -63,6 +63,7 @@ constexpr bool kUnbounded = requires(Message message)
 || requires(Message message) { message.txs; }
 || requires(Message message) { message.short_ids; }
 || requires(Message message) { message.proof; }
+|| requires(Message message) { message.coins; }
 || requires(Message message) { message.filter; }
 || requires(Message message) { message.filter_hashes; }
 || std::is_same_v<Message, CFCheckptMessage> || std::is_same_v<Message, FilterLoadMessage> ||
@@ -111,11 +112,13 @@ TEST_CASE("the numbers are those of BIP324", "[messages]")
     }
 }
 
-TEST_CASE("Core knows all messages but those about hints", "[messages]")
+TEST_CASE("Core knows all messages but those about hints and spent coins", "[messages]")
 {
     for (const MessageRow& row : kMessageRows) {
         INFO(row.type);
-        CHECK(IsCoreMessage(row.type) == (row.topic != MessageTopic::kHints));
+        const bool ours =
+            row.topic == MessageTopic::kHints || row.topic == MessageTopic::kSpentCoins;
+        CHECK(IsCoreMessage(row.type) == !ours);
     }
     CHECK_FALSE(IsCoreMessage("nonsense"));
 }

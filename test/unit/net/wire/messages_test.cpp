@@ -468,6 +468,76 @@ TEST_CASE("block filters", "[messages]")
     CheckBytes(CFCheckptMessage{0, kA, {kB}}, "00" + kHashA + "01" + kHashB);
 }
 
+namespace {
+
+/** A message with one coin: its height and kind, script and amount in hex. */
+std::string WithCoin(const std::string& coin, const std::string& input = "05000000")
+{
+    return kHashA + "01" + input + coin;
+}
+
+SpentCoinsMessage OfScript(const std::string& script)
+{
+    SpentCoinsMessage out{kA, {{5, {}}}};
+    out.coins[0].coin.value = 5'000'000'000;
+    out.coins[0].coin.height = 0x102;
+    out.coins[0].coin.coinbase = true;
+    out.coins[0].coin.script = *FromHex(script);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("spent coins: each shape of a script", "[messages]")
+{
+    CheckBytes(GetSpentCoinsMessage{kA, 0x010203}, kHashA + "03020100");
+    CheckBytes(SpentCoinsMessage{kA, {}}, kHashA + "00");
+    const std::string origin = "05020000"; // height 258, of a coinbase
+    const std::string a(40, 'a'), b(64, 'b'), c(128, 'c');
+    const auto check = [&](const std::string& script, const std::string& form) {
+        CheckBytes(OfScript(script), WithCoin(origin + form + "32"));
+    };
+    check("76a914" + a + "88ac", "01" + a);
+    check("2102" + b + "ac", "02" + b);
+    check("2103" + b + "ac", "03" + b);
+    check("4104" + c + "ac", "04" + c);
+    check("a914" + a + "87", "05" + a);
+    check("0020" + b, "06" + b);
+    check("0014" + a, "07" + a);
+    check("5120" + b, "08" + b);
+    check("", "0000");
+    check("51", "000151");
+    check("2104" + b + "ac", "0023" + ("2104" + b + "ac")); // no key
+    check("76a914" + a + "88ad", "0019" + ("76a914" + a + "88ad"));
+    check("5220" + b, "0022" + ("5220" + b)); // witness version 2
+    check(Repeat(253, "6a"), "00fdfd00" + Repeat(253, "6a"));
+}
+
+TEST_CASE("spent coins: amounts, and what is refused", "[messages]")
+{
+    SpentCoinsMessage message = OfScript("51");
+    const auto amount = [&](Amount value) {
+        message.coins[0].coin.value = value;
+        return Hex(message).substr(64 + 2 + 8 + 8 + 6);
+    };
+    CHECK(amount(0) == "00");
+    CHECK(amount(1) == "01");
+    CHECK(amount(100'000'000) == "09");
+    CHECK(amount(5'000'000'000) == "32");
+    CHECK(amount(2'100'000'000'000'000) == "fe406f4001");
+    const std::string coin = "05020000" "000151";
+    CHECK(Refusal<SpentCoinsMessage>(WithCoin(coin + "32")).empty());
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin(coin + "fd3200")).empty()); // not minimal
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin(coin + "ffffffffffffffffff")).empty());
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin("05020000" "09" "32")).empty());
+    const std::string a(40, 'a');
+    CHECK_FALSE(
+        Refusal<SpentCoinsMessage>(WithCoin("05020000" "0016" "0014" + a + "32")).empty()); // raw
+    const std::string two = "0500000005020000" "000151" "32";
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(kHashA + "02" + two + two).empty()); // no order
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(kHashA + "fe00000100" + two).empty());
+}
+
 TEST_CASE("names of services", "[messages]")
 {
     CHECK(ServiceNames(0).empty());
