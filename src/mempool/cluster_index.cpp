@@ -67,8 +67,8 @@ void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
         ++m_shared;
         m_shared_txs += cluster->txs.size();
     }
-    const PoolCluster* const key = cluster.get();
-    CHECK(m_clusters.emplace(key, std::move(cluster)).second);
+    cluster->listed_at = m_clusters.size();
+    m_clusters.push_back(std::move(cluster));
 }
 
 void ClusterIndex::Remove(const PoolCluster& cluster)
@@ -79,7 +79,11 @@ void ClusterIndex::Remove(const PoolCluster& cluster)
         --m_shared;
         m_shared_txs -= cluster.txs.size();
     }
-    CHECK(m_clusters.erase(&cluster) == 1);
+    const size_t free = cluster.listed_at;
+    CHECK(free < m_clusters.size() && m_clusters[free].get() == &cluster);
+    std::swap(m_clusters[free], m_clusters.back());
+    m_clusters[free]->listed_at = free;
+    m_clusters.pop_back();
 }
 
 int64_t ClusterIndex::Memory() const { return PoolMemoryOfClusters(m_shared, m_shared_txs); }

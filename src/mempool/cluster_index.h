@@ -7,7 +7,6 @@
 #include "mempool/pool_tx.h"
 
 #include <memory>
-#include <unordered_map>
 
 namespace ibd {
 
@@ -24,7 +23,7 @@ struct PoolChunk {
     const PoolCluster* cluster = nullptr;
     uint32_t first = 0; //!< place in the cluster
     uint32_t count = 0;
-    FeeSize sum; //!< with modified fees
+    FeeSize sum;                //!< with modified fees
     ChunkSet::iterator at = {}; //!< in the index of all chunks, once it is there
 
     std::span<const PoolTx* const> Txs() const;
@@ -37,6 +36,7 @@ struct PoolCluster {
     std::vector<const PoolTx*> txs; //!< mining order: parents before children
     std::vector<PoolChunk> chunks;  //!< in the same order
     bool optimal = true;
+    size_t listed_at = 0; //!< in the index of all clusters, once it is there
 
     PoolCluster() = default;
     PoolCluster(const PoolCluster&) = delete; // chunks point to it
@@ -61,7 +61,7 @@ public:
     bool IsOptimal() const { return m_not_optimal == 0; }
 
 private:
-    std::unordered_map<const PoolCluster*, std::unique_ptr<PoolCluster>> m_clusters;
+    std::vector<std::unique_ptr<PoolCluster>> m_clusters; //!< in no order; each knows its place
     ChunkSet m_chunks;
     size_t m_not_optimal = 0;
     size_t m_shared = 0;     //!< clusters of several transactions
