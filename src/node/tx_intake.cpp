@@ -1,7 +1,21 @@
 // See tx_intake.h.
 #include "node/tx_intake.h"
 
+#include <ctime>
+
 namespace ibd {
+
+namespace {
+
+/** Of this thread. Waiting for a lock, as while a block is connected, is no fault of a peer. */
+OfferQueue::Time CpuTime()
+{
+    timespec now{};
+    CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+} // namespace
 
 void TxIntake::Start(std::function<void()> news, std::function<void(const Error&)> fatal)
 {
@@ -15,7 +29,7 @@ void TxIntake::Stop()
     {
         const Lock lock(m_mutex);
         m_stopping = true;
-        m_waiting.clear();
+        m_queue.Clear();
         m_filled.notify_all();
     }
     m_thread.Join();
@@ -24,15 +38,15 @@ void TxIntake::Stop()
 bool TxIntake::HasRoom(size_t bytes) const
 {
     const Lock lock(m_mutex);
-    return m_bytes == 0 || m_bytes + bytes <= kMaxBytes;
+    const size_t most = bytes <= kShortOffer ? kMaxBytes : kMaxBytes - kReserved;
+    return m_queue.Bytes() == 0 || m_queue.Bytes() + bytes <= most;
 }
 
 void TxIntake::Put(TxOffer offer)
 {
     {
         const Lock lock(m_mutex);
-        m_bytes += offer.Bytes();
-        m_waiting.push_back(std::move(offer));
+        m_queue.Put(std::move(offer));
     }
     m_filled.notify_one(); // without the lock, which the thread would wait for at once
 }
@@ -47,30 +61,29 @@ std::vector<TxAnswer> TxIntake::TakeAnswers()
 std::optional<TxOffer> TxIntake::Next()
 {
     const Lock lock(m_mutex);
-    while (m_waiting.empty() && !m_stopping) m_filled.wait(m_mutex);
+    while (m_queue.IsEmpty() && !m_stopping) m_filled.wait(m_mutex);
     if (m_stopping) return std::nullopt;
-    TxOffer offer = std::move(m_waiting.front());
-    m_waiting.pop_front();
-    return offer;
+    return m_queue.Take();
 }
 
 void TxIntake::Work()
 {
     while (std::optional<TxOffer> offer = Next()) {
-        const size_t bytes = offer->Bytes();
-        if (Answered(Check(std::move(*offer)), bytes)) m_news();
+        const OfferQueue::Time begin = CpuTime();
+        TxAnswer answer = Check(std::move(*offer));
+        if (Answered(std::move(answer), CpuTime() - begin)) m_news();
     }
 }
 
 /** Whether the peers are to be woken now. That costs as much as a small check, so while small ones
  *  follow, some answers are reported together. */
-bool TxIntake::Answered(TxAnswer answer, size_t bytes)
+bool TxIntake::Answered(TxAnswer answer, OfferQueue::Time took)
 {
     const Lock lock(m_mutex);
-    m_bytes -= bytes;
+    m_queue.Done(took);
     m_answers.push_back(std::move(answer));
-    return m_waiting.empty() || m_answers.size() >= kMostUnreported ||
-           m_waiting.front().Bytes() > kSmallOffer;
+    return m_queue.IsEmpty() || m_answers.size() >= kMostUnreported ||
+           m_queue.Next().Bytes() > kSmallOffer;
 }
 
 TxAnswer TxIntake::Check(TxOffer offer)

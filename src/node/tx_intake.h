@@ -1,12 +1,12 @@
 // TxIntake: checks transactions that peers offer, on a thread of its own (`txpool`), which alone
 // runs the scripts of strangers. Owned by the node; any thread offers, and takes the verdicts in
-// the same order. Memory: kMaxBytes of offers that wait or are being checked, or one larger one;
-// and a verdict for each of them until it is taken. A peer has at most one offer here (PeerPool),
-// so first come, first served lets peers take turns.
+// the order of the checks: peers have equal shares of the thread (OfferQueue). Memory: kMaxBytes of
+// offers that wait or are being checked, or one larger one; and a verdict for each of them until it
+// is taken. A peer has at most one offer here (PeerPool).
 #pragma once
 
 #include "mempool/tx_submission.h"
-#include "net/peer/peer_pool.h"
+#include "net/peer/offer_queue.h"
 #include "util/env.h"
 #include "util/threads.h"
 
@@ -15,6 +15,9 @@ namespace ibd {
 class TxIntake {
 public:
     static constexpr size_t kMaxBytes = 16 << 20;
+    /** Of these, only for offers of at most kShortOffer bytes: long ones cannot keep them out. */
+    static constexpr size_t kReserved = 1 << 20;
+    static constexpr size_t kShortOffer = 8'000;
     /** Answers that may wait to be reported together, while the next check is of an offer of at
      *  most so many bytes, and so takes at most a few milliseconds. */
     static constexpr size_t kMostUnreported = 16;
@@ -42,7 +45,7 @@ public:
 
 private:
     void Work();
-    bool Answered(TxAnswer answer, size_t bytes);
+    bool Answered(TxAnswer answer, OfferQueue::Time took);
     std::optional<TxOffer> Next();
     TxAnswer Check(TxOffer offer);
     void CheckSingle(TxAnswer& answer);
@@ -58,8 +61,7 @@ private:
 
     mutable Mutex m_mutex;
     std::condition_variable_any m_filled;
-    std::deque<TxOffer> m_waiting IBD_GUARDED_BY(m_mutex);
-    size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of those waiting and the one being checked
+    OfferQueue m_queue IBD_GUARDED_BY(m_mutex);
     std::vector<TxAnswer> m_answers IBD_GUARDED_BY(m_mutex);
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_thread;

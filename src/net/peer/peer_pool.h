@@ -88,7 +88,7 @@ public:
     virtual bool HasRoom(size_t bytes) const = 0;
     /** Checks soon; needs room. Of each peer at most one offer may wait. */
     virtual void Offer(TxOffer offer) = 0;
-    /** The verdicts since the last call, in the order of the offers. */
+    /** The verdicts since the last call, in the order of the checks. */
     virtual std::vector<TxAnswer> TakeAnswers() = 0;
 };
 

@@ -120,18 +120,19 @@ TEST_CASE("the intake takes 16 MiB, with what is being checked, or one larger of
     scene.reached.acquire();
     CHECK_FALSE(scene.intake.HasRoom(TxIntake::kMaxBytes));
     for (PeerId peer = 1; peer <= 3; ++peer) {
-        REQUIRE(scene.intake.HasRoom(5 * kMiB + 1'000));
-        scene.intake.Put({.peer = peer, .txs = {scene.Large(5 * kMiB)}});
+        REQUIRE(scene.intake.HasRoom(5 * kMiB - 1'000));
+        scene.intake.Put({.peer = peer, .txs = {scene.Large(5 * kMiB - 1'000)}});
     }
-    CHECK(scene.intake.HasRoom(kMiB / 2));
-    CHECK_FALSE(scene.intake.HasRoom(kMiB));
+    // Long offers leave a place for short ones.
+    CHECK_FALSE(scene.intake.HasRoom(TxIntake::kShortOffer + 1));
+    CHECK(scene.intake.HasRoom(TxIntake::kShortOffer));
     CHECK(scene.intake.TakeAnswers().empty());
 
     scene.is_shut = false;
     scene.opened.release();
     const std::vector<TxAnswer> answers = scene.Answers(4);
     CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
-    // The verdicts come in the order of the offers.
+    // The verdicts come in the order of the checks; equal offers of peers in that of arrival.
     REQUIRE(answers.size() == 4);
     for (PeerId peer = 0; peer < 4; ++peer) {
         const TxAnswer& answer = answers[static_cast<size_t>(peer)];
@@ -152,7 +153,7 @@ TEST_CASE("the verdicts on small transactions are reported together", "[tx_intak
         scene.intake.Put({.peer = peer, .txs = {scene.Good()}});
     }
     scene.intake.Put({.peer = kSmall, .txs = {scene.Large(2 * TxIntake::kSmallOffer)}});
-    scene.intake.Put({.peer = kSmall + 1, .txs = {scene.Good()}});
+    scene.intake.Put({.peer = kSmall + 1, .txs = {scene.Good()}}); // goes before it
     scene.reached.acquire();
     scene.is_shut = false;
     scene.opened.release();
