@@ -70,13 +70,17 @@ void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 
 bool PeerManager::Work()
 {
-    for (PeerTopic* const topic : m_peers.Topics()) topic->StartRound();
+    bool more = false;
+    for (PeerTopic* const topic : m_peers.Topics()) {
+        topic->StartRound();
+        more |= topic->HasMore();
+    }
     const int64_t end = m_at.env.MonotonicMicros() + kWorkTime;
     const uint64_t steps = m_steps;
     const auto& all = m_peers.All();
-    bool more = false;
     // With more to do than fits, blocks do not wait for their peer's turn.
-    for (auto it = all.begin(); m_next && it != all.end(); ++it) {
+    const bool is_full = m_next || more;
+    for (auto it = all.begin(); is_full && it != all.end(); ++it) {
         if (BringsBlock(*it->second)) more |= WorkOn(*it->second);
     }
     auto it = m_next ? all.lower_bound(*m_next) : all.begin();

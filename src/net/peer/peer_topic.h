@@ -40,6 +40,8 @@ public:
 
     /** Work that concerns no single peer, once for each round. */
     virtual void StartRound() {}
+    /** Whether the last StartRound() has left work for the next, so that blocks pass it. */
+    virtual bool HasMore() const { return false; }
     /** Answers to earlier requests of a peer, one at a time so that other peers get their turn.
      *  While there are any, no further message of the peer is read. */
     virtual void Serve(Peer& /*peer*/) {}

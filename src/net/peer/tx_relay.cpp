@@ -10,6 +10,15 @@ namespace {
 /** A notfound with more entries answers no requests of ours. */
 constexpr size_t kMaxNotFound = TxFetcher::kMaxAnnouncements + 16;
 
+size_t LinksOf(const TxOffer& offer)
+{
+    size_t links = 0;
+    for (const TransactionRef& tx : offer.txs) {
+        links += (*tx)->inputs.size() + (*tx)->outputs.size();
+    }
+    return links;
+}
+
 /** As Core's log names a package and its senders. */
 std::string NameOf(const TxOffer& offer)
 {
@@ -123,11 +132,10 @@ void TxRelay::Enqueue(Peer& peer, TxOffer offer)
 
 void TxRelay::MoveLine()
 {
-    while (!m_line.empty()) {
-        Peer* const peer = m_peers.Find(m_line.front());
-        if (peer && !peer->closing && !TryOffer(*peer)) return;
-        m_line.pop_front();
-    }
+    std::erase_if(m_line, [this](PeerId id) {
+        Peer* const peer = m_peers.Find(id);
+        return !peer || peer->closing || TryOffer(*peer);
+    });
 }
 
 /** False: it has to wait. */
@@ -209,7 +217,13 @@ PeerTopic::Unserved TxRelay::UnservedOf(const Peer& peer) const
 void TxRelay::StartRound()
 {
     if (!Pool()) return;
-    for (const TxAnswer& answer : Pool()->TakeAnswers()) Take(answer);
+    for (TxAnswer& answer : Pool()->TakeAnswers()) m_answers.push_back(std::move(answer));
+    for (size_t links = 0; !m_answers.empty() && links < kLinksOfRound;) {
+        const TxAnswer answer = std::move(m_answers.front());
+        m_answers.pop_front();
+        links += LinksOf(answer.offer);
+        Take(answer);
+    }
     MoveLine();
 }
 

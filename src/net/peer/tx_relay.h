@@ -5,8 +5,11 @@
 //
 // A peer has one transaction in line or with the pool; until the verdict no further message of it
 // is read, so that its answers keep their order. So the line has at most one transaction for each
-// peer, and each waits for all others once. Orphans whose parents came take the same way, in the
-// turn of a peer that announced them.
+// peer, and each waits for all others once; one that fits into the room that is left passes others.
+// Orphans whose parents came take the same way, in the turn of a peer that announced them.
+//
+// A verdict may cost thousands of look-ups, of the orphan's parents or of children. So a round
+// takes some of them (kLinksOfRound), and blocks pass the others.
 //
 // Memory: that of the TxFetcher; a transaction or a package for each peer; ExtraTxs.
 #pragma once
@@ -23,6 +26,9 @@ namespace ibd {
 class TxRelay final : public PeerTopic {
 public:
     static constexpr size_t kMaxExtraBytes = 100'000; //!< of a refused transaction that is kept
+    /** Inputs and outputs whose verdicts a round takes, or one verdict with more. Each may cost a
+     *  look-up: some microsecond. */
+    static constexpr size_t kLinksOfRound = 500;
 
     TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent,
             PrivateRelay& own)
@@ -34,6 +40,7 @@ public:
     void Disconnected(Peer& peer) override { m_fetcher.Disconnected(peer); }
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void StartRound() override;
+    bool HasMore() const override { return !m_answers.empty(); }
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
     void Maintain(Peer& peer) override;
@@ -85,6 +92,7 @@ private:
     ExtraTxs m_extra{m_peers.Options().extra_txs};
     std::deque<PeerId> m_line;         //!< peers with a waiting offer; some may be gone
     std::multiset<Uint256> m_busy;     //!< txids and wtxids of the offers with the pool
+    std::deque<TxAnswer> m_answers;    //!< that no round has taken yet
     const HeaderNode* m_tip = nullptr; //!< of the last TipChanged()
 };
 

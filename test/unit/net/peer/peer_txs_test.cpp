@@ -225,6 +225,55 @@ TEST_CASE("peers take turns at a pool without room", "[peer_txs]")
     }
 }
 
+TEST_CASE("a small transaction passes large ones that the pool has no room for", "[peer_txs]")
+{
+    Scene scene;
+    scene.pool.room = 10'000;
+    scene.pool.held = true;
+    std::vector<PeerId> peers;
+    for (int i = 0; i < 4; ++i) peers.push_back(scene.Befriend(ConnectionKind::kInbound));
+    for (uint32_t i = 0; i < 3; ++i) {
+        scene.node.Say(peers[i], TxMessage{MakeModelTx({ModelCoin(i)}, 10'000, {}, 2, 6'000)});
+    }
+    scene.node.Say(peers[3], TxMessage{Simple(3)});
+    REQUIRE(scene.pool.offers.size() == 2);
+    CHECK(scene.pool.offers[1].peer == peers[3]);
+    scene.pool.held = false;
+    scene.Settle();
+    REQUIRE(scene.pool.offers.size() == 4);
+    CHECK(scene.pool.offers[2].peer == peers[1]);
+    CHECK(scene.pool.offers[3].peer == peers[2]);
+}
+
+TEST_CASE("verdicts on orphans with many parents leave chances for a block", "[peer_txs]")
+{
+    constexpr uint32_t kParents = 400;
+    constexpr uint32_t kOrphans = 8;
+    Scene scene;
+    scene.pool.held = true;
+    for (uint32_t i = 0; i < kOrphans; ++i) {
+        std::vector<OutPoint> spent;
+        for (uint32_t n = 0; n < kParents; ++n) {
+            spent.push_back({Simple(1'000 + i * kParents + n)->Id(), 0});
+        }
+        scene.node.Say(scene.Befriend(ConnectionKind::kInbound),
+                       TxMessage{MakeModelTx(spent, 1'000)});
+    }
+    REQUIRE(scene.pool.offers.size() == kOrphans);
+    scene.pool.held = false;
+    // Between two calls the thread of the peers takes what has arrived, as a block.
+    const size_t before = scene.pool.lookups;
+    size_t rounds = 0;
+    for (bool more = true; more; ++rounds) {
+        const size_t last = scene.pool.lookups;
+        more = scene.node.manager.Work();
+        CHECK(scene.pool.lookups - last <= 2 * (TxRelay::kLinksOfRound + kParents));
+    }
+    CHECK(scene.pool.lookups - before >= kOrphans * kParents);
+    CHECK(rounds >= kOrphans / 2);
+    CHECK(scene.node.manager.Orphans().size() == kOrphans);
+}
+
 TEST_CASE("an orphan of an orphan outlives the peer that sent both", "[peer_txs]")
 {
     Scene scene;
