@@ -1,7 +1,7 @@
 // BoosterSession: the booster within the start of a node: decides whether it runs, with given hints
 // or with hints that the node makes; runs it on stored blocks or on blocks from peers; makes the
 // undo data that it omits; tends its files; and reports its progress to RPC. Its parts share
-// SessionParts. Owned by Node. All calls on one thread, but for those that say otherwise.
+// SessionParts. Owned by Node. All calls on one thread, unless a comment says otherwise.
 #pragma once
 
 #include "booster/block_refetch.h"

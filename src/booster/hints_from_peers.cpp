@@ -154,7 +154,7 @@ Result<> HintsFromPeers::RemoveOtherParts() const
     return {};
 }
 
-/** The groups, marking those that an earlier start has fetched. */
+/** The groups, marking the ones fetched by an earlier start. */
 Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart(bool begun) const
 {
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(PartPath()));

@@ -53,7 +53,7 @@ const HeaderNode* HighestComplete(const HeaderNode* top,
     return complete;
 }
 
-/** The remedy for a user who requested the booster without hints. */
+/** The remedy when the booster was requested without hints. */
 const char* OwnRemedy(ScriptCheckReason reason)
 {
     switch (reason) {

@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** Values of the options, except those that ReadTarget() and ReadLogin() read. */
+/** Values of the options, except the options that ReadTarget() and ReadLogin() read. */
 struct CliOptions {
     int timeout_seconds = HttpTarget().timeout_seconds;
     std::string color = "auto";

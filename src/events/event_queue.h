@@ -48,7 +48,7 @@ public:
     /** Takes the first entry, which must exist. */
     Entry Pop();
 
-    /** Events dropped so far, including those that the consumer learned of. */
+    /** Events dropped so far, including the ones reported to the consumer. */
     uint64_t Dropped() const { return m_dropped; }
     WhenFull Policy() const { return m_subscription.when_full; }
 

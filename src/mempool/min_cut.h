@@ -10,7 +10,7 @@ namespace ibd {
 
 class MinCut {
 public:
-    /** `budget`: search steps that may be used; lowered by those that were. */
+    /** `budget`: search steps that may be used; lowered by the number of steps used. */
     MinCut(const ClusterGraph& cluster, uint64_t& budget) : m_cluster(cluster), m_budget(budget) {}
 
     /** False: the budget is used up. */

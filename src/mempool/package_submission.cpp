@@ -139,7 +139,7 @@ private:
                                      .together = std::move(together)};
     }
 
-    /** Those that did not come in alone. */
+    /** The transactions that were not accepted alone. */
     Result<> SubmitLeft()
     {
         if (m_left.size() == 1) {

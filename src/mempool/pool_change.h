@@ -47,7 +47,7 @@ public:
     /** Removes from clusters that will be too large what pays least: their transactions come back
      *  in the order of their chunks' rates, as long as they fit and what they need is there. */
     void DropExcess(RemovalReason reason);
-    /** The diagram of the clusters that it makes, compared with those that it replaces. Fits() must
+    /** The diagram of the clusters that it makes, compared with the ones it replaces. Fits() must
      *  hold. */
     std::partial_ordering CompareWithPool();
     /** Fits() must hold. The change is empty then. */

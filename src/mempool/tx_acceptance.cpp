@@ -131,7 +131,7 @@ public:
         return CheckSpend(view, out);
     }
 
-    /** Stages a prepared transaction, and the removal of those that it replaces. */
+    /** Stages a prepared transaction, and the removal of the ones it replaces. */
     RuleResult Stage(const CheckedTx& checked)
     {
         if (!checked.conflicts.empty()) {

@@ -1,5 +1,5 @@
 // The options about peers: tables whose rows say everything about an option with a plain value.
-// network_config.cpp reads those that depend on others.
+// network_config.cpp reads options that depend on others.
 #pragma once
 
 #include "net/network_options.h"

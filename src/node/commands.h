@@ -1,5 +1,5 @@
 // Commands: the user's commands for events (-blocknotify, -alertnotify, -startupnotify), started
-// without waiting; and those that the node waits for (-shutdownnotify). A consumer of Events, on
+// without waiting; and commands that the node waits for (-shutdownnotify). A consumer of Events, on
 // a thread of its own. A failing command is logged when it ends.
 #pragma once
 

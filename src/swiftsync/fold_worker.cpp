@@ -154,7 +154,7 @@ void FoldWorker::ComputeIds(uint32_t height, PlainBlock& block)
     block.ComputeIds(m_to_hash);
 }
 
-/** Whether the id of the coinbase at `height` is among those that must differ. */
+/** Whether the id of the coinbase at `height` is among the ids that must differ. */
 bool FoldWorker::CollectsCoinbase(uint32_t height) const
 {
     return m_context.unique.Contains(height) && !m_context.rules.IsOverwritten(height);

@@ -45,7 +45,7 @@ public:
         return m_discouraged.Contains(address.KeyBytes());
     }
 
-    /** All current bans, by range; removes those that ended. */
+    /** All current bans, by range; removes expired bans. */
     const std::map<Subnet, BanEntry>& Banned(int64_t now);
     /** Sets the bans from disk. */
     void Load(std::map<Subnet, BanEntry> banned) { m_banned = std::move(banned); }

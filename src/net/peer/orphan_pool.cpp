@@ -93,7 +93,7 @@ void OrphanPool::Remove(Orphans::iterator orphan, PeerId peer)
     m_orphans.erase(orphan);
 }
 
-/** Of the peer's announcements; those that are to be tried soon go last. */
+/** Of the peer's announcements; the ones to be tried soon go last. */
 void OrphanPool::RemoveOldest(const Share& share, PeerId peer)
 {
     const auto& list = share.waiting.empty() ? share.ready : share.waiting;

@@ -72,7 +72,7 @@ private:
 
 class Transport {
 public:
-    /** Bytes reserved for a message beyond those that have arrived. */
+    /** Bytes reserved for a message beyond the bytes that have arrived. */
     static constexpr size_t kReserveAhead = 256 * 1024;
 
     virtual ~Transport() = default;
