@@ -132,7 +132,7 @@ void SpentCoinsMessage::Read(PayloadReader& reader)
 {
     block = reader.Hash();
     const size_t count = reader.Count(kLeastCoin);
-    if (count > kMaxBlockInputs) return reader.Fail();
+    if (count > kMaxSpentCoins) return reader.Fail();
     coins.resize(count);
     for (size_t i = 0; i < count; ++i) {
         if (!ReadCoin(reader, coins[i])) return reader.Fail();

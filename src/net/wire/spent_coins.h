@@ -11,8 +11,8 @@ namespace ibd {
 inline constexpr std::string_view kSpentCoinsFeature = "blockspentcoinsv1";
 inline constexpr uint8_t kSpentCoinsFeatureData = 0;
 
-/** Most inputs of a block: the smallest has 41 bytes, which weigh four times as much. */
-inline constexpr size_t kMaxBlockInputs = 4'000'000 / (4 * 41);
+/** Most coins that a block can spend: its smallest input has 41 bytes of four weight units. */
+inline constexpr size_t kMaxSpentCoins = 4'000'000 / (4 * 41);
 
 struct GetSpentCoinsMessage {
     static constexpr std::string_view kType = "getbspent";
@@ -36,7 +36,7 @@ struct SpentCoinsMessage {
     static constexpr std::string_view kType = "bspent";
 
     BlockHash block;
-    std::vector<CoinOfInput> coins; //!< at most kMaxBlockInputs; inputs ascend
+    std::vector<CoinOfInput> coins; //!< at most kMaxSpentCoins; inputs ascend
 
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
