@@ -9,6 +9,7 @@ beginning of a hash of what proves transactions or is one, and at last `alive` i
 or `closed`.
 """
 
+import contextlib
 import hashlib
 import socket
 import sys
@@ -50,14 +51,19 @@ class Line:
         self.socket.close()
 
     def send(self, data):
-        self.socket.sendall(data)
+        """If the other side has hung up, receive() says so."""
+        with contextlib.suppress(ConnectionError):
+            self.socket.sendall(data)
 
     def receive(self):
         """(type, payload), or None when the other side has hung up."""
-        header = self.bytes.read(24)
-        if len(header) < 24:
+        try:
+            header = self.bytes.read(24)
+            if len(header) < 24:
+                return None
+            payload = self.bytes.read(int.from_bytes(header[16:20], "little"))
+        except ConnectionError:
             return None
-        payload = self.bytes.read(int.from_bytes(header[16:20], "little"))
         return header[4:16].rstrip(b"\0").decode(), payload
 
     def wait_for(self, kind, payload=None):
@@ -89,10 +95,7 @@ def play(line, script):
 def main():
     for script in sys.stdin.read().splitlines():
         line = Line(int(sys.argv[1]))
-        try:
-            alive = play(line, script.split(","))
-        except ConnectionError:
-            alive = False
+        alive = play(line, script.split(","))
         line.close()
         print(*line.seen, "alive" if alive else "closed")
 
