@@ -48,6 +48,20 @@ bool ComesBefore(const CoinKey& a, const CoinKey& b)
 
 } // namespace
 
+Found<Uint256> HashCoins(const CoinsDb& coins, const std::atomic<bool>& interrupt)
+{
+    CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
+    uint64_t count = 0;
+    CoinsCursor cursor = coins.Cursor();
+    for (; cursor.Valid(); cursor.Next()) {
+        if (++count % kLookEvery == 0 && interrupt) return std::nullopt;
+        IBD_ASSIGN_OR_RETURN(Coin coin, cursor.Value());
+        stats.Add(cursor.Key(), std::move(coin));
+    }
+    IBD_RETURN_IF_ERROR(cursor.Status());
+    return stats.Finish().hash;
+}
+
 SnapshotLoader::~SnapshotLoader()
 {
     if (!m_begun) return;
@@ -124,13 +138,12 @@ Result<bool> SnapshotLoader::WriteTables(SnapshotReader& reader)
         stats.Add(outpoint, std::move(coin));
     }
     IBD_ASSIGN_OR_RETURN(m_tables, writer->Finish());
-    IBD_RETURN_IF_ERROR(CheckHash(stats));
+    IBD_RETURN_IF_ERROR(CheckHash(stats.Finish().hash));
     return true;
 }
 
-Result<> SnapshotLoader::CheckHash(CoinsStatsBuilder& stats) const
+Result<> SnapshotLoader::CheckHash(const Uint256& hash) const
 {
-    const Uint256 hash = stats.Finish().hash;
     if (hash == m_data->hash_serialized) return {};
     return BadData("Bad snapshot content hash: expected {}, got {}",
                    m_data->hash_serialized.ToHex(), hash.ToHex());
@@ -154,21 +167,8 @@ Result<> SnapshotLoader::WriteDatabase(SnapshotReader& reader)
         IBD_RETURN_IF_ERROR(writer.Status());
     }
     IBD_RETURN_IF_ERROR(writer.Commit());
-    CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
-    IBD_RETURN_IF_ERROR(HashDatabase(*coins, stats));
-    return CheckHash(stats);
-}
-
-Result<> SnapshotLoader::HashDatabase(const CoinsDb& coins, CoinsStatsBuilder& stats) const
-{
-    uint64_t count = 0;
-    CoinsCursor cursor = coins.Cursor();
-    for (; cursor.Valid(); cursor.Next()) {
-        if (++count % kLookEvery == 0 && m_interrupt) return Interrupted();
-        IBD_ASSIGN_OR_RETURN(Coin coin, cursor.Value());
-        stats.Add(cursor.Key(), std::move(coin));
-    }
-    return cursor.Status();
+    IBD_ASSIGN_OR_RETURN(const std::optional<Uint256> hash, HashCoins(*coins, m_interrupt));
+    return hash ? CheckHash(*hash) : Interrupted();
 }
 
 /** Opening moves the database's log into a synced table, so that no write is pending afterwards. */

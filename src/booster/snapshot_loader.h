@@ -14,6 +14,9 @@
 
 namespace ibd {
 
+/** hash_serialized_3 of all coins; nothing: interrupted. */
+Found<Uint256> HashCoins(const CoinsDb& coins, const std::atomic<bool>& interrupt);
+
 class SnapshotLoader {
 public:
     /** `folder`: of the chainstate to make, as SnapshotFolder(). All references outlive it. */
@@ -38,9 +41,8 @@ private:
     Result<bool> WriteTables(SnapshotReader& reader);
     Result<> WriteDatabase(SnapshotReader& reader);
     Result<> CheckRoom(const Path& file) const;
-    Result<> CheckHash(CoinsStatsBuilder& stats) const;
+    Result<> CheckHash(const Uint256& hash) const;
     Result<bool> Next(SnapshotReader& reader, OutPoint& outpoint, Coin& coin) const;
-    Result<> HashDatabase(const CoinsDb& coins, CoinsStatsBuilder& stats) const;
     Result<> CompleteDatabase();
 
     Env& m_env;

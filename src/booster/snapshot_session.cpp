@@ -15,7 +15,6 @@ namespace {
 constexpr const char* kPoolNotEmpty = "Can't activate a snapshot when mempool not empty";
 constexpr const char* kRebuild = "Restart with -reindex-chainstate (-reindex with -prune), which "
                                  "removes the snapshot and rebuilds the chainstate from the blocks";
-constexpr uint64_t kLookEvery = 4096; //!< coins between two looks whether the node stops
 
 bool HasLessWork(const ChainManager& chain, const HeaderNode& base)
 {
@@ -76,21 +75,12 @@ Result<> SnapshotSession::Judge(const ChainManager& chain)
     return {};
 }
 
-Result<Uint256> SnapshotSession::HashOlderCoins() const
+Found<Uint256> SnapshotSession::HashOlderCoins() const
 {
     CoinsDbOptions options = m_hooks.coins;
     options.directory = m_dir.Chainstate();
     IBD_ASSIGN_OR_RETURN(const auto coins, CoinsDb::Open(m_env, m_log, options));
-    CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
-    uint64_t count = 0;
-    CoinsCursor cursor = coins->Cursor();
-    for (; cursor.Valid(); cursor.Next()) {
-        if (++count % kLookEvery == 0 && m_interrupt) break;
-        IBD_ASSIGN_OR_RETURN(Coin coin, cursor.Value());
-        stats.Add(cursor.Key(), std::move(coin));
-    }
-    IBD_RETURN_IF_ERROR(cursor.Status());
-    return stats.Finish().hash;
+    return HashCoins(*coins, m_interrupt);
 }
 
 /** Core validates up to the block of a snapshot in the older coins. At its next start it compares
@@ -99,11 +89,11 @@ Result<> SnapshotSession::TakeProof()
 {
     m_log.Info("[snapshot] computing UTXO stats for background chainstate to validate snapshot - "
                "this could take a few minutes");
-    IBD_ASSIGN_OR_RETURN(const Uint256 hash, HashOlderCoins());
-    if (m_interrupt) return {};
+    IBD_ASSIGN_OR_RETURN(const std::optional<Uint256> hash, HashOlderCoins());
+    if (!hash || m_interrupt) return {};
     const BlockHash& base = m_data.block_hash;
-    if (hash != m_data.hash_serialized) {
-        m_log.Error("[snapshot] hash mismatch: actual={}, expected={}", hash.ToHex(),
+    if (*hash != m_data.hash_serialized) {
+        m_log.Error("[snapshot] hash mismatch: actual={}, expected={}", hash->ToHex(),
                     m_data.hash_serialized.ToHex());
         return BadData("The coins in '{}', which were validated up to block {}, are not those of "
                        "the UTXO snapshot of this block. {}",

@@ -68,7 +68,8 @@ private:
     Result<> Activate(ChainManager& chain, const AssumeutxoData& data, SnapshotLoader& loader);
     Result<> PutInPlace(SnapshotLoader& loader, std::unique_ptr<CoinsDb>& coins) const;
     Result<> TakeProof();
-    Result<Uint256> HashOlderCoins() const;
+    /** Nothing: interrupted. */
+    Found<Uint256> HashOlderCoins() const;
 
     Env& m_env;
     Logger& m_log;

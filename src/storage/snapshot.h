@@ -63,7 +63,7 @@ public:
     void Restrict(uint32_t max_height)
     {
         m_max_height = max_height;
-        m_max_index = kMaxIndex;
+        m_max_index = kMaxSerializedSize;
     }
     /** Why Next() failed; kNone: it did not, or the disk did. */
     SnapshotFault Fault() const { return m_fault; }
@@ -96,7 +96,6 @@ private:
     uint64_t m_read = 0;
     uint64_t m_left_in_tx = 0;
     Txid m_txid;
-    static constexpr uint64_t kMaxIndex = 0x02000000; //!< Core's bound of a CompactSize
     uint32_t m_max_height = UINT32_MAX;
     uint64_t m_max_index = OutPoint::kNullIndex - 1;
     SnapshotFault m_fault = SnapshotFault::kNone;
