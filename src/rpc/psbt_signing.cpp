@@ -32,9 +32,7 @@ TransactionRef FindTx(const PoolContext& context, const TxIndex* index, const Tx
         const auto found = OrThrow(index->Find(context.chain.Chain().Blocks(), txid));
         if (found) return found->tx;
     }
-    const Lock lock(context.pool.mutex);
-    const PoolTx* const found = context.pool.Find(txid);
-    return found ? found->tx : nullptr;
+    return FindInPool(context.pool, txid);
 }
 
 /** Adds the previous transactions that are found, and coins of the chainstate that are spent by
