@@ -177,17 +177,7 @@ public:
         IBD_RETURN_IF_ERROR(Chain().AttachCoins(std::move(coins)));
         return Chain().ActivateBestChain();
     }
-    CoinsDump Dump()
-    {
-        CoinsDump dump;
-        CoinsCursor cursor = Chain().CoinsDatabase().Cursor();
-        for (; cursor.Valid(); cursor.Next()) {
-            const ByteSpan value = cursor.RawValue();
-            dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
-        }
-        Must(cursor.Status());
-        return dump;
-    }
+    CoinsDump Dump() { return DumpCoins(Chain()); }
     void Close()
     {
         m_stack.reset();

@@ -124,14 +124,7 @@ public:
     CoinsDump Dump()
     {
         Must(Chain().Flush(FlushMode::kAlways));
-        CoinsDump dump;
-        CoinsCursor cursor = Chain().CoinsDatabase().Cursor();
-        for (; cursor.Valid(); cursor.Next()) {
-            const ByteSpan value = cursor.RawValue();
-            dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
-        }
-        Must(cursor.Status());
-        return dump;
+        return DumpCoins(Chain());
     }
     void Close()
     {

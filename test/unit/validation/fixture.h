@@ -53,6 +53,19 @@ public:
 /** A coins database record by record, as the bytes stand there after de-obfuscation. */
 using CoinsDump = std::map<OutPoint, Bytes>;
 
+inline CoinsDump DumpCoins(ChainManager& chain)
+{
+    CoinsDump dump;
+    CoinsCursor cursor = chain.CoinsDatabase().Cursor();
+    REQUIRE(cursor.BestBlock() == chain.Tip()->hash);
+    for (; cursor.Valid(); cursor.Next()) {
+        const ByteSpan value = cursor.RawValue();
+        dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
+    }
+    Must(cursor.Status());
+    return dump;
+}
+
 /** Stores and manager over a data directory; reopens as often as wanted. Going away without
  *  Flush() is what a crash leaves. */
 class Engine {
@@ -95,15 +108,7 @@ public:
     CoinsDump Dump()
     {
         Must(chain->Flush(FlushMode::kAlways));
-        CoinsDump dump;
-        CoinsCursor cursor = chain->CoinsDatabase().Cursor();
-        REQUIRE(cursor.BestBlock() == chain->Tip()->hash);
-        for (; cursor.Valid(); cursor.Next()) {
-            const ByteSpan value = cursor.RawValue();
-            dump.emplace(cursor.Key(), Bytes(value.begin(), value.end()));
-        }
-        Must(cursor.Status());
-        return dump;
+        return DumpCoins(*chain);
     }
     /** One thread runs a test, so it may do what the manager alone does elsewhere. */
     HeaderNode* Node(const BlockHash& hash)
