@@ -288,8 +288,8 @@ class Connected(Damaged):
         self.assertEqual(status, 1)
         self.assert_named(errors)
         self.mend()
-        node.start("-connect=0")
-        self.assertEqual(node.rpc("getbestblockhash"), self.server.rpc("getbestblockhash"))
+        # Calls are answered before the branch is followed, as Core's are.
+        node.start("-connect=0").wait_for_tip(self.server.rpc("getbestblockhash"))
         self.assertNotEqual(coins(node), before)
 
     def test_invalidateblock(self):
