@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The checks that take hours, one after the other, on an idle machine. A failing step does not keep
-# the others from running. The table at the end says how each went; CONTRIBUTING.md keeps the last.
+# the others from running. The table at the end has the result of each.
 #
 #   test/nightly.sh [STEP...]     default: all steps, in this order:
 #
