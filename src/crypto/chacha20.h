@@ -1,7 +1,9 @@
 // ChaCha20 keystream and encryption (RFC 8439: 96-bit nonce, 32-bit block counter). Owned by one
-// thread at a time; buffers 256 bytes of keystream, since four blocks are computed in parallel.
+// thread at a time; buffers 512 bytes of keystream, since up to eight blocks are computed side by
+// side (chacha20_blocks.h).
 #pragma once
 
+#include "crypto/chacha20_blocks.h"
 #include "crypto/sha256.h"
 
 namespace ibd {
@@ -24,11 +26,13 @@ public:
     void Crypt(ByteSpan in, MutableByteSpan out);
 
 private:
-    void NextBlocks();
+    /** The next keystream bytes, at least one and at most `most`. */
+    ByteSpan Take(size_t most);
 
-    std::array<uint32_t, 16> m_state;
-    std::array<uint8_t, 256> m_buffer{};
-    size_t m_used = 256; //!< bytes of the buffer already used
+    chacha20::State m_state;
+    std::array<uint8_t, chacha20::kMaxBlocks * chacha20::kBlockBytes> m_buffer;
+    size_t m_used = 0; //!< bytes of the buffer already used
+    size_t m_end = 0;  //!< bytes of the buffer that are keystream
 };
 
 } // namespace ibd

@@ -128,13 +128,19 @@ Hash32 CountingKey()
     return key;
 }
 
-/** One block as RFC 8439, section 2.3 puts it; the slow reference of the four-lane code. */
-Bytes PlainBlock(const Hash32& key, const ChaCha20::Nonce& nonce, uint32_t counter)
+chacha20::State StartState(const Hash32& key, const ChaCha20::Nonce& nonce, uint32_t counter)
 {
-    std::array<uint32_t, 16> start = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    chacha20::State start = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     for (size_t i = 0; i < 8; ++i) start[4 + i] = ReadLE32(key.data() + 4 * i);
     start[12] = counter;
     for (size_t i = 0; i < 3; ++i) start[13 + i] = ReadLE32(nonce.data() + 4 * i);
+    return start;
+}
+
+/** One block as RFC 8439, section 2.3 puts it; the slow reference of the lanes. */
+Bytes PlainBlock(const Hash32& key, const ChaCha20::Nonce& nonce, uint32_t counter)
+{
+    const chacha20::State start = StartState(key, nonce, counter);
     auto x = start;
     const auto step = [&](size_t to, size_t from, size_t mixed, int rotate) {
         x[to] += x[from];
@@ -204,6 +210,34 @@ TEST_CASE("chacha20 blocks equal the plain definition, also where the counter ru
             CHECK(block == PlainBlock(key, carried, first + i));
         }
     }
+}
+
+TEST_CASE("every chacha20 backend gives the blocks of the plain definition")
+{
+    size_t available = 0;
+    for (const chacha20::Backend& backend : chacha20::Backends()) {
+        if (!backend.available) continue;
+        ++available;
+        for (uint32_t round = 0; round < 100; ++round) {
+            Hash32 key;
+            ChaCha20::Nonce nonce;
+            std::ranges::copy(RandomBytes(32), key.begin());
+            std::ranges::copy(RandomBytes(12), nonce.begin());
+            const uint32_t first = round % 2 == 0 ? static_cast<uint32_t>(TestRng()())
+                                                  : ~uint32_t{0} - round % 10;
+            Bytes blocks(chacha20::kBlockBytes * backend.blocks);
+            backend.next(StartState(key, nonce, first), blocks.data());
+            Bytes expected;
+            for (uint32_t i = 0; i < backend.blocks; ++i) {
+                ChaCha20::Nonce carried = nonce;
+                if (first + i < first) WriteLE32(carried.data(), ReadLE32(nonce.data()) + 1);
+                Append(expected, PlainBlock(key, carried, first + i));
+            }
+            CHECK(blocks == expected);
+        }
+    }
+    CHECK(available > 0);
+    CHECK(chacha20::BestBackend().available);
 }
 
 TEST_CASE("chacha20 known answers")
