@@ -128,7 +128,7 @@ Result<> FoldRun::RunSurvey(const HeaderNode& terminal, BlockSurvey& survey)
     m_parts.watch.Release();
     if (!verdict) return verdict.GetError();
     if (verdict->kind == VerdictKind::kIncomplete) {
-        m_parts.log.Info("IBD Booster: not all blocks could be folded at once: {}",
+        m_parts.log.Info("IBD Booster: not all blocks could be folded in this pass: {}",
                          verdict->reason);
     }
     return {};

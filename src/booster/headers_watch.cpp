@@ -19,7 +19,7 @@ bool HeadersWatch::HaveEnded(int32_t best, const HeadersTold& told, int64_t now)
 std::string Describe(const HeadersTold& told)
 {
     if (told.told == 0) return {};
-    return fmt::format("{} of {} peers have told all their headers", told.told, told.peers);
+    return fmt::format("{} of {} peers have sent all their headers", told.told, told.peers);
 }
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// HeadersWatch: detects that no more headers will come. A wait for headers must end then, since the
-// chain of all peers may end below the awaited block. One thread.
+// HeadersWatch: decides that no more headers will come, as the chain of all peers may end below the
+// awaited block; a wait for headers then ends. One thread.
 #pragma once
 
 #include "net/peer/headers_told.h"
@@ -14,7 +14,7 @@ public:
     /** The best header must be unchanged for this long after all peers have sent all their headers:
      *  another peer may connect and send more. */
     static constexpr int64_t kSettleMicros = 10'000'000;
-    /** Or for this long after one of them has: others may never answer. */
+    /** The same if only some have sent all their headers: the others may never answer. */
     static constexpr int64_t kPatienceMicros = 600'000'000;
 
     /** `now`: microseconds of a clock that does not go backwards, here and below. */
@@ -28,7 +28,7 @@ private:
     int64_t m_moved_micros;
 };
 
-/** "2 of 3 peers have told all their headers"; empty while none has. */
+/** "2 of 3 peers have sent all their headers"; empty while none has. */
 std::string Describe(const HeadersTold& told);
 
 } // namespace ibd

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr int64_t kHeadersLook = 200'000; //!< microseconds
-/** Bytes to sync while more arrive, so that few are left at the end. */
+/** The file is synced after this many bytes, so that the last sync has little to do. */
 constexpr uint64_t kSyncEvery = 16 << 20;
 
 } // namespace
@@ -26,7 +26,8 @@ HintsFromPeers::HintsFromPeers(Env& env, Logger& log, const ChainManager& chain,
 {
 }
 
-/** Whether the assumed-valid block can be relied on, or no more headers will come. */
+/** Whether hints can be judged: the assumed-valid block has enough work on top, or the headers are
+ *  complete. */
 bool HintsFromPeers::HasHeaders()
 {
     if (!m_wanted) return false;
@@ -122,7 +123,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     return pieces;
 }
 
-/** Resets Wait()'s knowledge of the previous file. */
+/** Resets the state that Wait() reads, which is of the previous file. */
 void HintsFromPeers::StartFile(const HintsOffer& offer)
 {
     const Lock lock(m_mutex);
@@ -154,7 +155,7 @@ Result<> HintsFromPeers::RemoveOtherParts() const
     return {};
 }
 
-/** The groups, marking the ones fetched by an earlier start. */
+/** All groups; `have`: an earlier start fetched it, and its checksum is right. */
 Result<std::vector<HintsPiece>> HintsFromPeers::LookAtPart(bool begun) const
 {
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(PartPath()));
@@ -220,8 +221,9 @@ void HintsFromPeers::Interrupt()
     m_changed.notify_all();
 }
 
-/** Hints are chosen once the headers exist; all peers together may have fewer than expected. Blocks
- *  are requested only from peers that have sent their last headers. */
+/** Finds out whether peers have further headers: hints are chosen when all headers have arrived,
+ *  and the chain of all peers may end earlier than expected. The question also lets the downloader
+ *  request blocks from the peers that answer. */
 void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
 {
     const int64_t now = m_env.MonotonicMicros();
@@ -306,7 +308,7 @@ Found<Path> HintsFromPeers::Finish(std::optional<FileHash>& hash)
         IBD_ASSIGN_OR_RETURN(found, hash->Finish());
     }
     if (found != m_offer.file_hash) {
-        m_log.Error("IBD Booster: no hints from peers: the file has another hash than was said");
+        m_log.Error("IBD Booster: no hints from peers: the file has another hash than its offer");
         m_was_false = true;
         IBD_RETURN_IF_ERROR(m_env.Remove(PartPath()));
         return std::optional<Path>();

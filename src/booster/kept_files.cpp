@@ -69,10 +69,10 @@ const std::vector<Kind>& KindsInBooster()
         {IsJoinWork, Use::kWork, "a join"},
         {IsOwnHintsFile, Use::kWork, "hints made from the blocks"},
         {IsFullMarkFile, Use::kWork, "how far blocks are checked"},
-        {IsNewOf<IsCheckpointFile>, Use::kNobody, "a checkpoint half written"},
-        {IsNewOf<IsFullMarkFile>, Use::kNobody, "a mark half written"},
-        {IsNewOf<IsBadHintsFile>, Use::kNobody, "a note half written"},
-        {IsNewJoinState, Use::kNobody, "a join's state half written"},
+        {IsNewOf<IsCheckpointFile>, Use::kNone, "a checkpoint half written"},
+        {IsNewOf<IsFullMarkFile>, Use::kNone, "a mark half written"},
+        {IsNewOf<IsBadHintsFile>, Use::kNone, "a note half written"},
+        {IsNewJoinState, Use::kNone, "a join's state half written"},
     };
     return kinds;
 }
@@ -81,7 +81,7 @@ const std::vector<Kind>& KindsInUndo()
 {
     static const std::vector<Kind> kinds = {
         {IsJoinWork, Use::kWork, "a join with the records for undo data"},
-        {IsNewJoinState, Use::kNobody, "a join's state half written"},
+        {IsNewJoinState, Use::kNone, "a join's state half written"},
     };
     return kinds;
 }
@@ -89,7 +89,7 @@ const std::vector<Kind>& KindsInUndo()
 const std::vector<Kind>& KindsInHints()
 {
     static const std::vector<Kind> kinds = {
-        {IsHintsInTheMaking, Use::kNobody, "hints half converted"},
+        {IsHintsInTheMaking, Use::kNone, "hints half converted"},
         {IsHintsOfPeers, Use::kFetched, "hints that peers were giving"},
     };
     return kinds;

@@ -20,14 +20,14 @@ inline Path BegunHintsPath(const Path& booster) { return booster / "own.hints.in
 /** The folders. */
 struct KeptPlaces {
     Path booster;    //!< -ibdboosterdir
-    Path hints = {}; //!< folder hints of the network's data directory; empty: not looked at
+    Path hints = {}; //!< folder hints of the network's data directory; empty: not searched
 };
 
 struct KeptFile {
     enum class Use {
         kWork,    //!< a start with the right options resumes it
         kFetched, //!< partial hints from peers: resumed with -ibdboosterfile=auto
-        kNobody,  //!< was being written when the node died; its writer starts anew
+        kNone,    //!< partly written when the node died; no start uses it
     };
     Path path;
     uint64_t size = 0;

@@ -209,12 +209,12 @@ Result<> KeptWork::Tend() const
         lock = std::move(*locked);
     }
     IBD_ASSIGN_OR_RETURN(const std::vector<KeptFile> found, Files());
-    const std::string useless = Describe(found, Use::kNobody);
+    const std::string useless = Describe(found, Use::kNone);
     if (!useless.empty()) {
         m_log.Info("IBD Booster: removing files that a crash left unfinished: {}", useless);
     }
     for (const KeptFile& file : found) {
-        if (file.use == Use::kNobody) IBD_RETURN_IF_ERROR(m_env.Remove(file.path));
+        if (file.use == Use::kNone) IBD_RETURN_IF_ERROR(m_env.Remove(file.path));
     }
     const std::string work = Describe(found, Use::kWork);
     if (!work.empty()) {

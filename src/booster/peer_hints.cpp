@@ -75,7 +75,7 @@ Found<Path> PeerHints::WaitForFile()
     auto file = m_goal->Wait();
     if (file && !*file && m_goal->WasFalse()) {
         m_peers->Punish(m_goal->Id());
-        return FetchNext("the file has another hash than was said");
+        return FetchNext("the file has another hash than its offer");
     }
     if (!file || !*file) m_peers->Stop();
     return file;

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPlotColumns = 200;
 constexpr size_t kTableRows = 10;
 
-/** Mean unspent outputs of a block in `parts` stretches of equal length. */
+/** The mean number of unspent outputs per block, in `parts` ranges of equally many blocks. */
 Result<std::vector<double>> UnspentOverHeight(const Hints& hints, size_t parts)
 {
     const uint64_t blocks = hints.Info().terminal_height;
@@ -40,20 +40,21 @@ void PrintInfo(const HintsInfo& info)
     Print(stdout, "network: {}\n",
           network              ? NetworkName(*network)
           : info.network_magic ? ToHex(*info.network_magic)
-                               : "not said");
+                               : "not in the file");
     Print(stdout, "terminal height: {}\n", info.terminal_height);
     Print(stdout, "terminal block: {}\n",
-          info.terminal_hash ? info.terminal_hash->ToHex() : "not said");
+          info.terminal_hash ? info.terminal_hash->ToHex() : "not in the file");
     Print(stdout, "counted: {} outputs\n",
           info.counting == HintsCounting::kAll ? "all" : "spendable");
-    Print(stdout, "outputs: {}\n", info.outputs ? std::to_string(*info.outputs) : "not said");
+    Print(stdout, "outputs: {}\n",
+          info.outputs ? std::to_string(*info.outputs) : "not in the file");
     Print(stdout, "unspent: {}\n", info.unspent);
     Print(stdout, "bits per unspent output: {:.3f}\n",
           info.unspent ? 8.0 * double(info.file_size) / double(info.unspent) : 0);
     Print(stdout, "hints id: {}\n", ToHex(info.id.Span()));
 }
 
-/** Writes under another name first, which must not be a user's file. */
+/** Writes to "<path>.new", which must not exist, and renames it when it is complete. */
 Result<> WritePlot(Env& env, const Path& path, const std::string& svg)
 {
     const Path beside = path.string() + ".new";
@@ -83,7 +84,7 @@ std::string PlotSvg(const HintsInfo& info, const std::vector<double>& unspent_pe
         R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}"
  font-family="sans-serif" font-size="12">
 <rect width="{0}" height="{1}" fill="white"/>
-<text x="{2}" y="18">unspent outputs in a block, of {3} in blocks 1 to {4}</text>
+<text x="{2}" y="18">unspent outputs per block; {3} in blocks 1 to {4}</text>
 <path d="M{2} {5}V{6}H{7}" fill="none" stroke="black"/>
 <text x="{8}" y="{9}" text-anchor="end">{10:.0f}</text>
 <text x="{8}" y="{6}" text-anchor="end">0</text>
@@ -102,7 +103,7 @@ Result<> ShowHints(const ToolContext& context)
     IBD_ASSIGN_OR_RETURN(const auto hints, context.Open(context.arguments.words[0]));
     PrintInfo(hints->Info());
     IBD_ASSIGN_OR_RETURN(const auto rows, UnspentOverHeight(*hints, kTableRows));
-    Print(stdout, "unspent outputs in a block, from height:\n");
+    Print(stdout, "mean unspent outputs per block, from height:\n");
     for (size_t i = 0; i < rows.size(); ++i) {
         Print(stdout, "{:>9} {:10.2f}\n",
               1 + i * uint64_t{hints->Info().terminal_height} / rows.size(), rows[i]);
@@ -136,7 +137,7 @@ Result<> DiffHints(const ToolContext& context)
         std::set_symmetric_difference(x.unspent.begin(), x.unspent.end(), y.unspent.begin(),
                                       y.unspent.end(), std::back_inserter(only));
         Print(stdout, "block {}: {} outputs differ{}\n", height, only.size(),
-              only.empty() ? ", and how many there are" : fmt::format(", first {}", only[0]));
+              only.empty() ? ", but their number differs" : fmt::format(", first {}", only[0]));
     }
     const bool same_end = a->Info().terminal_height == b->Info().terminal_height;
     if (!same_end) {

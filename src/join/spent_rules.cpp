@@ -15,7 +15,7 @@ Found<std::string> SpentRules::Check(const HeaderNode& node, const PlainBlock& b
         IBD_ASSIGN_OR_RETURN(const RuleResult broken, Run(node, block.Txs(), spent));
         if (!broken) return std::nullopt;
     }
-    // Also run to name the transactions of a broken rule, whose ids the first run did not compute.
+    // After a broken rule this run names the transaction, as the first one computes no ids.
     IBD_ASSIGN_OR_RETURN(const RuleResult broken, RunAll(node, block, spent));
     CHECK(broken || m_checks == UndoChecks::kScripts);
     if (!broken) return std::nullopt;
@@ -23,8 +23,8 @@ Found<std::string> SpentRules::Check(const HeaderNode& node, const PlainBlock& b
                                      broken->ToString()));
 }
 
-/** Runs also the rules that need no coins. A fault of the bytes that does not make the block
- *  invalid is a system error. */
+/** Also runs the rules that need no coins. Damaged bytes do not make a block invalid: they are a
+ *  system error. */
 RuleVerdict SpentRules::RunAll(const HeaderNode& node, const PlainBlock& block,
                                std::span<const ByteSpan> spent)
 {

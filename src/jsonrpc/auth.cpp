@@ -46,7 +46,7 @@ Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
     if (!options.password.empty()) {
         logger.Info("Using rpcuser/rpcpassword authentication.");
         logger.Warning("The use of rpcuser/rpcpassword is less secure, because credentials are "
-                       "configured in plain text. The cookie, or -rpcauth, keeps none.");
+                       "configured in plain text. Use the cookie or -rpcauth instead.");
         auth->m_user_password = SecretText({options.user, ":", options.password});
     } else if (options.cookie) {
         IBD_RETURN_IF_ERROR(auth->WriteCookie(options, logger));
@@ -68,8 +68,8 @@ Result<std::unique_ptr<RpcAuth>> RpcAuth::Make(Env& env, Logger& logger,
     return auth;
 }
 
-// The cookie is written under another name and renamed, so that it is whole once visible, and no
-// other user can open the file before it has the secret.
+// The cookie is written under another name and renamed, so that it is complete when it appears. Its
+// permissions are set before it has the secret.
 Result<> RpcAuth::WriteCookie(const RpcAuthOptions& options, Logger& logger)
 {
     SecretArray<32> secret;

@@ -1,7 +1,8 @@
 // PoolChange: a change of the pool that is staged, judged, and then applied or dropped.
 // Replacements, packages, eviction, blocks and reorganisations are made of it. Made, used and
-// destroyed under the pool's mutex; it may outlive a time without the mutex if the pool is
-// unchanged after it (TxPool::Updates). Costs the clusters that it touches, not the pool.
+// destroyed under the pool's mutex. It may be kept while the mutex is released, but used again only
+// if the pool did not change meanwhile (TxPool::Updates). Costs the clusters that it touches, not
+// the pool.
 //
 //   stage: Add, Remove...   judge: Fits, CompareWithPool   then: Apply
 #pragma once
@@ -20,15 +21,16 @@ public:
 
     // The caller holds the pool's mutex, which clang cannot follow into a member.
 
-    /** Adds a transaction that does not conflict with what remains; it takes its fee's change from
-     *  the pool. If one of its parents is removed, the change can be judged but not applied. */
+    /** Adds a transaction that does not conflict with the remaining ones. Its fee delta is the
+     *  pool's for its txid. If one of its parents is removed, the change can be judged but not
+     *  applied. */
     const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
-    /** Takes an added transaction back, which no other added one may spend. */
+    /** Withdraws an added transaction; no other added transaction may spend it. */
     void Withdraw(const PoolTx& added) { Unstage({&added}); }
     /** Removes a single transaction of the pool. False: it was removed already. */
     bool Remove(const PoolTx& tx, RemovalReason reason);
     void RemoveWithDescendants(const PoolTx& tx, RemovalReason reason);
-    /** Judged and applied with all other changes, but set at once. */
+    /** Sets the delta immediately; its effect is judged and applied with the other changes. */
     void SetDelta(const PoolTx& tx, Amount delta);
 
     using Removals = std::vector<std::pair<const PoolTx*, RemovalReason>>;
@@ -39,16 +41,15 @@ public:
     bool Removes(const PoolTx& tx) const { return m_removed.contains(&tx); }
     /** An added transaction; null: none with this id. */
     const PoolTx* FindAdded(const Txid& id) const;
-    /** As the pool will be. */
+    /** In the pool as it is after the change. */
     const PoolTx* Find(const Txid& id) const IBD_NO_THREAD_CHECK;
 
     /** Whether all clusters will be within their limits. */
     bool Fits();
-    /** Removes from clusters that will be too large what pays least: their transactions come back
-     *  in the order of their chunks' rates, as long as they fit and what they need is there. */
+    /** Removes the lowest chunks of clusters that would be too large: transactions are kept in the
+     *  order of their chunks' rates, as long as they fit and their parents are kept. */
     void DropExcess(RemovalReason reason);
-    /** The diagram of the clusters that it makes, compared with the ones it replaces. Fits() must
-     *  hold. */
+    /** Compares the diagrams of the new and of the replaced clusters. Fits() must hold. */
     std::partial_ordering CompareWithPool();
     /** Fits() must hold. The change is empty then. */
     void Apply() IBD_NO_THREAD_CHECK;
@@ -56,8 +57,8 @@ public:
      *  which it takes for about `step` transactions at a time. A cluster is changed in one step. */
     void ApplyInSteps(size_t step = kStep) IBD_EXCLUDES(m_pool.mutex);
     static constexpr size_t kStep = 500;
-    /** Between two steps. A thread that takes a mutex again at once would keep out all that wait
-     * for it until its last step. */
+    /** Called between two steps: a thread that releases a mutex and immediately takes it again
+     *  would keep out all waiting threads until its last step. */
     static void LetOthersIn();
 
 private:

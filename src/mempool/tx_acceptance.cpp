@@ -71,7 +71,8 @@ PoolTxSet ConflictsOf(const std::vector<CheckedTx>& package)
     return all;
 }
 
-/** A parent and its child, without ancestors in the pool, replace what pays less than both. */
+/** A parent and its child without ancestors in the pool replace transactions that pay less than
+ *  both together. */
 RuleResult StagePackageReplaced(const std::vector<CheckedTx>& package, const PoolLimits& limits,
                                 PoolChange& change)
 {
@@ -240,9 +241,9 @@ private:
         return RuleResult();
     }
 
-    /** Missing inputs may have been spent by this very transaction, in a block: then its coins are
-     *  probably in memory. The disk is not asked: a stranger would have it read thousands of times
-     *  for a transaction without a fee. */
+    /** If the transaction is in a block already, its inputs are missing, and its outputs are
+     *  probably coins in memory. Coins on disk are not searched: a peer could cause thousands of
+     *  reads by a transaction that pays nothing. */
     RuleResult Missing(const TxView& tx) const
     {
         for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
@@ -300,7 +301,7 @@ private:
         return Violation(Kind::kReconsiderable, reason, fmt::format("{} < {}", fee, least));
     }
 
-    /** BIP431. A sibling that stands in the way is replaced. */
+    /** BIP431. If a sibling takes the only place of a child, the transaction replaces it. */
     RuleResult CheckFamily(CheckedTx& out) const
     {
         TrucVerdict verdict = CheckTruc(out.candidate, out.conflicts);
@@ -356,7 +357,7 @@ Result<PackageFault> TxAcceptance::CheckPackage(Package package, const CoinsAtTi
         if (auto bad = CheckPackageTruc(checked.candidate, package)) return PackageFault{bad};
     }
     if (origin == Origin::kTogether) {
-        // The child is what would have to pay.
+        // A fee that is too low is reported of the child, as it has to pay for the parents.
         if (auto bad = request.CheckFee(TotalOf(out))) {
             return PackageFault{std::move(bad), package.back()->WitnessId()};
         }

@@ -1,5 +1,5 @@
-// AutomaticPeers: automatic connections: executes the plans for peers and for first addresses.
-// Owned by PeerNetwork; net-msg. Memory: kMaxFetches names.
+// AutomaticPeers: makes the connections that the user did not name, by OutboundPlan (peers) and
+// SeedPlan (first addresses). Owned by PeerNetwork; net-msg. Memory: kMaxFetches names.
 #pragma once
 
 #include "net/address/seed_plan.h"
@@ -22,7 +22,7 @@ public:
     }
 
     void MakePlans();
-    /** Whether peers are chosen: -connect is not given. */
+    /** Whether the node chooses peers: -connect is not given. */
     bool HasPlan() const { return m_plan.has_value(); }
     /** Does the work that is due; `now`: microseconds, monotonic. */
     void Tick(int64_t now);

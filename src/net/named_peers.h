@@ -1,5 +1,5 @@
-// NamedPeers: peers named by the user, by -connect, -addnode or the RPC call: connects to them
-// again and again. Owned by PeerNetwork; net-msg. Memory: kMaxAddedNodes names.
+// NamedPeers: connects and reconnects the peers that the user named by -connect, -addnode or the
+// RPC call. Owned by PeerNetwork; net-msg. Memory: kMaxAddedNodes names.
 #pragma once
 
 #include "net/outbound_calls.h"

@@ -40,11 +40,11 @@ RpcMethod Stop(ControlContext& context)
               RpcType::kNumber,
               false,
               "",
-              "Milliseconds to wait before; for tests",
+              "Milliseconds to wait before the answer; for tests",
               {},
               "",
               /*hidden=*/true}},
-            "\"str\"    (string) That the node is stopping",
+            "\"str\"    (string) A text which says that the node is stopping",
             "",
             [&context](const RpcCall& call) -> UniValue {
                 context.stop();
@@ -133,8 +133,8 @@ RpcMethod Logging(ControlContext& context)
 {
     return {"control",
             "logging",
-            "Shows which debug categories are logged, after changing them as asked: first the "
-            "included ones are switched on, then the excluded ones off. \"all\" stands for all.",
+            "Switches debug categories on and off, and shows which ones are logged. The included "
+            "categories are switched on first, then the excluded ones off. \"all\" stands for all.",
             {{"include",
               RpcType::kArray,
               false,
@@ -164,9 +164,9 @@ RpcMethod GetRpcInfo(ControlContext& context)
 {
     return {"control",
             "getrpcinfo",
-            "The calls under way and where the log is.",
+            "Shows the calls that are being executed, and the path of the log.",
             {},
-            "{\n  \"active_commands\": [    (json array) Calls under way\n    {\n"
+            "{\n  \"active_commands\": [    (json array) Calls that are being executed\n    {\n"
             "      \"method\": \"str\",      (string) Name\n"
             "      \"duration\": n         (numeric) Microseconds so far\n    }, ...\n  ],\n"
             "  \"logpath\": \"str\"        (string) The log file\n}",
@@ -203,7 +203,7 @@ RpcMethod GetOpenRpcInfo(ControlContext& context)
 {
     return {"control",
             "getopenrpcinfo",
-            "Describes all calls for programs, as an OpenRPC document.",
+            "Describes all calls in machine-readable form, as an OpenRPC document.",
             {{"show_hidden", RpcType::kBool, false, "false",
               "Whether to include hidden calls and arguments"}},
             kOpenRpcResult,
@@ -211,12 +211,12 @@ RpcMethod GetOpenRpcInfo(ControlContext& context)
             [&context](const RpcCall& call) { return OpenRpc(context, call.Bool(0, false)); }};
 }
 
-/** The name that OpenRPC gives to it. */
+/** The name by which OpenRPC clients ask for the document. */
 RpcMethod Discover(ControlContext& context)
 {
     return {"control",
             "rpc.discover",
-            "As getopenrpcinfo, without hidden calls.",
+            "Returns the document of getopenrpcinfo, without hidden calls.",
             {},
             kOpenRpcResult,
             "",
@@ -227,8 +227,9 @@ RpcMethod SetMockTime(ControlContext& context)
 {
     return {"hidden",
             "setmocktime",
-            "Sets the time that rules go by (regtest only).",
-            {{"timestamp", RpcType::kNumber, true, "", "Seconds since 1970; 0: the clock's again"}},
+            "Sets the clock that the rules use (regtest only).",
+            {{"timestamp", RpcType::kNumber, true, "",
+              "Seconds since 1970; 0: the system's clock again"}},
             "null",
             "1700000000",
             [&context](const RpcCall& call) -> UniValue {
@@ -281,8 +282,8 @@ RpcMethod Echo(const char* name, CliForm form)
     }
     return {"hidden",
             name,
-            "Gives the arguments back. echo and echojson differ in bitcoin-cli only: it takes the "
-            "arguments of echojson as JSON. For tests.",
+            "Returns the arguments, for tests. echo and echojson differ only in bitcoin-cli, which "
+            "takes the arguments of echojson as JSON.",
             args,
             "[...]    (json array) The arguments",
             "one two",

@@ -84,11 +84,11 @@ Result<> BlockAcceptor::Store(const BlockView& view, HeaderNode& node, const Fil
         IBD_ASSIGN_OR_RETURN(pos, m_stores.blocks.WriteBlock(view.Raw(), height, node.time, again));
     }
     SetStored(node, pos, static_cast<uint32_t>(view.Txs().size()));
-    // Without effect where the copy is in the same file: the record is still there.
+    // Without effect if the copy is in the same file, as the undo record still exists.
     return undo ? m_undo.Store(node, *undo, true) : Result<>();
 }
 
-/** Empty also if it is unreadable: undo data is then made from the blocks. */
+/** The undo data of a lost block. Empty if it is unreadable: the blocks then give it again. */
 std::optional<BlockUndo> BlockAcceptor::UndoToMove(const HeaderNode& node) const
 {
     if (!m_chain.IsLost(node)) return std::nullopt;
@@ -115,7 +115,7 @@ void BlockAcceptor::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_
 void BlockAcceptor::Link(HeaderNode& node)
 {
     for (HeaderNode* linked : m_tree.index.Link(node)) {
-        // Below the base of a snapshot, or pruned before: its place in the order is settled.
+        // Below the base of a snapshot, or pruned before: it keeps its sequence number.
         if (m_tree.headers.active.Contains(linked)) continue;
         m_tree.candidates.Remove(*linked);
         m_tree.headers.tree.SetSequence(*linked, m_tree.headers.tree.NextSequenceId());
@@ -129,7 +129,7 @@ void BlockAcceptor::NotePruned(const BlockView& block, const HeaderNode& node)
     const Lock storing(m_storing);
     const Lock lock(m_tree.headers.mutex);
     HeaderNode& own = *m_tree.headers.tree.Find(node.hash);
-    if (own.tx_count > 0) return; // it was seen before and is linked
+    if (own.tx_count > 0) return; // it was received before and is linked
     m_tree.index.SetSeen(own, static_cast<uint32_t>(block.Txs().size()));
     Link(own);
 }

@@ -1,6 +1,6 @@
 // ZmqSockets: PUB sockets of libzmq, one for each address; the only code that uses libzmq. One
-// thread at a time. A subscriber that is slow or gone costs nothing: beyond the high-water mark of
-// its address libzmq drops what is sent to it. Memory: that many messages for each subscriber.
+// thread at a time. A slow or disconnected subscriber delays nothing: above the high-water mark of
+// its address libzmq drops its messages. Memory: at most that many messages for each subscriber.
 #pragma once
 
 #include "util/bytes.h"
@@ -21,7 +21,7 @@ public:
     ZmqSockets(const ZmqSockets&) = delete;
     ZmqSockets& operator=(const ZmqSockets&) = delete;
 
-    /** Binds a socket to the address. If there is one already, that is used. */
+    /** Binds a socket to the address, unless one is bound there already. */
     Result<> Open(const std::string& address, int high_water_mark);
     /** Sends a message of these parts to the subscribers at an open address. */
     Result<> Send(const std::string& address, std::span<const ByteSpan> parts);

@@ -90,7 +90,7 @@ class WhereHeadersEnd(NetworkBooster):
         self.assert_synced(node, self.server, self.made)
         log = node.log_text
         self.assertIn(f"IBD Booster: the headers end at height {self.made.height}: 1 of 1 peers "
-                      "have told all their headers", log)
+                      "have sent all their headers", log)
         made = re.search(r"making hints from the blocks up to height (\d+)", log)
         self.assertIsNotNone(made)
         self.assertGreater(int(made[1]), self.made.terminal_height)

@@ -16,7 +16,7 @@ int64_t InputLatency(const Transaction& tx)
 
 } // namespace
 
-/** Of equal parts the one with the smaller allowance is greater. */
+/** Compares used / allowed; if these are equal, the smaller allowance is the greater excess. */
 std::partial_ordering OrphanPool::Excess::operator<=>(const Excess& other) const
 {
     const int64_t left = used * other.allowed;
@@ -67,7 +67,7 @@ void OrphanPool::Announce(Orphans::iterator orphan, PeerId peer)
     ++m_announcements;
 }
 
-/** Removes an announcement, and the orphan with the last. */
+/** Removes an announcement, and with its last announcement the orphan. */
 void OrphanPool::Remove(Orphans::iterator orphan, PeerId peer)
 {
     Kept& kept = orphan->second;
@@ -93,7 +93,7 @@ void OrphanPool::Remove(Orphans::iterator orphan, PeerId peer)
     m_orphans.erase(orphan);
 }
 
-/** Of the peer's announcements; the ones to be tried soon go last. */
+/** Removes the peer's oldest announcement; orphans that are ready for a check come last. */
 void OrphanPool::RemoveOldest(const Share& share, PeerId peer)
 {
     const auto& list = share.waiting.empty() ? share.ready : share.waiting;
@@ -137,8 +137,8 @@ void OrphanPool::ParentCame(const TxView& parent)
     });
 }
 
-/** In the turn of a random peer, so that none can choose to have an orphan, and keep it from being
- * tried by leaving. */
+/** Assigns the orphan to a random announcer. Otherwise a peer could get it assigned, and prevent
+ *  its check by disconnecting. */
 void OrphanPool::MakeReady(const Wtxid& id)
 {
     Kept& kept = m_orphans.at(id);
@@ -190,7 +190,7 @@ bool OrphanPool::Erase(const Wtxid& id)
     const auto orphan = m_orphans.find(id);
     if (orphan == m_orphans.end()) return false;
     EraseAll(orphan);
-    Trim(); // with a peer's last orphan its part of the weight is gone
+    Trim(); // a peer without orphans adds nothing to the allowed weight
     return true;
 }
 
@@ -252,7 +252,7 @@ bool OrphanPool::IsTooLarge() const
     return Latency() > kMaxLatency || m_weight > kWeightOfPeer * peers;
 }
 
-/** Of equal ones the youngest peer. */
+/** If several peers are equally bad, the youngest of them. */
 PeerId OrphanPool::Worst(int64_t allowed_latency) const
 {
     PeerId worst = -1;
@@ -272,7 +272,7 @@ void OrphanPool::Trim()
     if (!IsTooLarge()) return;
     const size_t orphans_before = m_orphans.size();
     const size_t announced_before = m_announcements;
-    // The same for the whole loop, in which peers may lose all orphans.
+    // Fixed before the loop, in which peers may lose all orphans.
     const int64_t allowed_latency =
         std::max<int64_t>(kMaxLatency / static_cast<int64_t>(m_shares.size()), 1);
     while (IsTooLarge()) {

@@ -35,9 +35,10 @@ WantedCoins ParsePath(const std::vector<std::string>& parts)
     return wanted;
 }
 
-/** Whether the pool counts, and a list of outpoints. Later bytes have no meaning. BIP64 and Core's
- *  documentation want both from the body, but Core reads them from the body with its length in
- *  front, whose first byte stands for the flag. Clients that work with Core rely on this. */
+/** Reads the flag for the pool and a list of outpoints; further bytes are ignored. By BIP64 and
+ *  Core's documentation the body has both. But Core puts the body's length in front and reads the
+ *  flag from its first byte, so the body must have the list alone. Clients that work with Core rely
+ *  on this. */
 WantedCoins ParseBytes(ByteSpan body)
 {
     Bytes bytes;
@@ -54,7 +55,7 @@ WantedCoins ParseBytes(ByteSpan body)
     return wanted;
 }
 
-/** Pairs of digits with white space between; no bytes at all from any other text. */
+/** Decodes pairs of hex digits, with white space between them; any other text gives no bytes. */
 Bytes LenientHex(std::string_view text)
 {
     constexpr std::string_view kSpace = " \f\n\r\t\v";
