@@ -18,8 +18,8 @@ constexpr OptionRow<CliOptions> kRows[] = {
      "(default: auto)",
      OptionSpec::kNoNegation, kText<&CliOptions::color>},
     {"-generate", "",
-     "Mine blocks: getnewaddress, then generatetoaddress. Two numbers may follow: of blocks, "
-     "1 by default, and of tries at most, 1000000 by default",
+     "Mine blocks by getnewaddress and generatetoaddress. Two numbers may follow: the number of "
+     "blocks (default 1) and of tries (default 1000000)",
      kPlain, kFlag<&CliOptions::generate>},
     {"-getinfo", "", "Show general facts about the node, from several calls", kPlain,
      kFlag<&CliOptions::get_info>},
@@ -28,8 +28,8 @@ constexpr OptionRow<CliOptions> kRows[] = {
     {"-netinfo", "", "Show the node's peers; a level from 0 to 4 and outonly may follow, or help",
      kPlain, kFlag<&CliOptions::net_info>},
     {"-ipcconnect", "=<address>",
-     "Accepted for Core's sake: calls go over TCP with auto and 0 (default: auto), any other "
-     "address is refused"},
+     "Accepted as in Core: with auto and 0 calls go over TCP (default: auto), any other address is "
+     "refused"},
     {"-named", "", "Arguments are name=value (default: 0)", kPlain, kFlag<&CliOptions::named>},
     {"-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)",
      kPlain, kClamped<&CliOptions::timeout_seconds>.From(INT32_MIN, INT32_MAX)},
@@ -47,13 +47,13 @@ constexpr OptionRow<CliOptions> kRows[] = {
     {"-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)", kPlain,
      kClamped<&CliOptions::wait_seconds>},
     {"-rpcwallet", "=<name>",
-     "Wallet of the node that the call is for; the node serves it at /wallet/<name>"},
+     "Wallet for the call; the node serves it at /wallet/<name>"},
     {"-stdin", "", "Read further arguments from standard input, one a line", kPlain,
      kFlag<&CliOptions::read_words>},
     {"-stdinrpcpass", "", "Read the password from the first line of standard input", kPlain,
      kFlag<&CliOptions::read_password>},
     {"-stdinwalletpassphrase", "",
-     "Read the wallet's passphrase from standard input, the line behind that of -stdinrpcpass",
+     "Read the wallet's passphrase from standard input, from the line after that of -stdinrpcpass",
      kPlain, kFlag<&CliOptions::read_passphrase>},
 };
 

@@ -29,31 +29,30 @@ Usage:
   bitcoin-hints diff [--from=F] [--limit=COUNT] FILE FILE
   bitcoin-hints bench [--from=F] FILE
 
-generate  from block files, and a snapshot of dumptxoutset or nothing else. Stopped, it goes on
-          where it was.
-convert   to another format. Some need to know how many outputs each block has; then --blocks.
-info      what the file says: format, heights, counts, hints id, unspent outputs over height.
-verify    whether the hints are right for these blocks, by the sum that a node goes by.
-diff      heights whose hints differ. Exit status 1 if there are any.
-bench     how fast the file is read.
+generate  make hints from block files, with or without a snapshot of dumptxoutset. After a stop the
+          same command continues.
+convert   convert hints to another format. Some conversions need the blocks: --blocks.
+info      print format, heights, counts, hints id and the mean of unspent outputs over height.
+verify    check hints against the blocks, by the checks of a node.
+diff      list the heights at which hints differ. Exit status 1 if there are any.
+bench     measure how fast a file is opened and read.
 
 Options:
   --blocks=DIR     block files, or a data directory
   --force          replace OUT
-  --format=F       what to write (default: container)
-  --from=F         what the input is, where that cannot be told
-  --height=N       where hints end (default: at the best block)
-  --limit=COUNT    differences to show (default: 10)
+  --format=F       format to write (default: container)
+  --from=F         format of the input, if it cannot be detected
+  --height=N       last block of the hints (default: the block with the most work)
+  --limit=COUNT    number of heights to list (default: 10)
   --mem=MIB        memory for generate (default: 512)
   --network=N      main, test, testnet4, signet or regtest (default: that of the block files)
   --plot=SVG       draw unspent outputs over height
-  --snapshot=FILE  of dumptxoutset
+  --snapshot=FILE  snapshot of dumptxoutset
   --version, --help (also: -h, help)
 
-Formats: container (ours), container1 (ours, version 1), bitmap, indexed, bip456, bip456-core,
-bip456-crate, btcd, gaps; swifthints (convert only, with --blocks); indexed-compact, indexed-deltas
-and indexed-runs are read only.
-doc/formats/hints.md describes them.
+Formats, described in doc/formats/hints.md: container, container1 (its version 1), bitmap, indexed,
+bip456, bip456-core, bip456-crate, btcd, gaps; swifthints (convert only, with --blocks);
+indexed-compact, indexed-deltas and indexed-runs (only read).
 )";
 
 struct Command {
@@ -61,7 +60,7 @@ struct Command {
     size_t words; //!< required number of them
     std::vector<const char*> options;
     Result<> (*run)(const ToolContext&);
-    bool heeds_signals = false; //!< stops in order when it is asked to
+    bool heeds_signals = false; //!< ends cleanly after a signal
 };
 
 const std::vector<Command>& Commands()

@@ -15,8 +15,10 @@ constexpr int64_t kThousand = 1000;
 constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-addnode", "=<ip>", "Peer to stay connected to; may be repeated", kNetworkOnly,
      kTexts<&PeerNetworkOptions::added>},
-    {"-asmap", "=<file>", "Map of networks to providers by which peers are spread"},
-    {"-bantime", "=<n>", "Seconds a ban made by hand lasts (default: 86400)", kPlain,
+    {"-asmap", "=<file>",
+     "File that maps networks to autonomous systems, among which peers are "
+     "spread"},
+    {"-bantime", "=<n>", "Seconds that a manual ban lasts (default: 86400)", kPlain,
      kClamped<&PeerNetworkOptions::ban_time>},
     {"-bind", "=<addr>[:<port>][=onion]",
      "Address to listen at (default: 0.0.0.0); =onion marks its connections as coming from Tor",
@@ -24,34 +26,36 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-cjdnsreachable", "", "This host is in the CJDNS network (default: 0)", kPlain,
      kFlag<&PeerNetworkOptions::cjdns_reachable>},
     {"-connect", "=<ip>", "Connect to these peers only; -noconnect: to none", kNetworkOnly},
-    {"-discover", "", "Find out own addresses (default: 1 when listening)", kPlain,
+    {"-discover", "", "Find the node's own addresses (default: 1 when listening)", kPlain,
      kFlag<&PeerNetworkOptions::discover>},
-    {"-dns", "", "Look names of hosts up (default: 1)", kPlain, kFlag<&PeerNetworkOptions::names>},
-    {"-dnsseed", "", "Ask DNS for peers when few are known (default: 1)", kPlain,
+    {"-dns", "", "Resolve host names (default: 1)", kPlain, kFlag<&PeerNetworkOptions::names>},
+    {"-dnsseed", "", "Ask DNS seeds for peers if few are known (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::dns_seed>},
-    {"-externalip", "=<ip>", "Own address as peers see it"},
-    {"-fixedseeds", "", "Use built-in addresses where DNS has none (default: 1)", kPlain,
+    {"-externalip", "=<ip>", "The node's own address as peers see it"},
+    {"-fixedseeds", "", "Use built-in addresses if DNS seeds give none (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::fixed_seeds>},
-    {"-forcednsseed", "", "Always ask DNS for peers (default: 0)", kPlain,
+    {"-forcednsseed", "", "Always ask DNS seeds for peers (default: 0)", kPlain,
      kFlag<&PeerNetworkOptions::force_dns_seed>},
-    {"-i2pacceptincoming", "", "Take connections from I2P (default: 1)", kPlain,
+    {"-i2pacceptincoming", "", "Accept connections from I2P (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::i2p_accept>},
     {"-i2psam", "=<ip:port>", "SAM proxy of I2P"},
-    {"-listen", "", "Take connections from outside (default: 1)", kPlain,
+    {"-listen", "", "Accept connections from peers (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::listen>},
-    {"-listenonion", "", "Make an onion service (default: 1)"},
-    {"-maxconnections", "=<n>", "Most connections to peers (default: 125)", kPlain,
+    {"-listenonion", "", "Accept connections by a Tor onion service (default: 1)"},
+    {"-maxconnections", "=<n>", "Maximum number of connections to peers (default: 125)", kPlain,
      kClamped<&PeerNetworkOptions::max_connections>.From(0, kMost)},
-    {"-maxreceivebuffer", "=<n>", "Thousands of bytes to receive for a peer (default: 5000)",
+    {"-maxreceivebuffer", "=<n>",
+     "Limit of unprocessed bytes from a peer, in thousands (default: "
+     "5000)",
      kPlain, kClamped<&PeerNetworkOptions::max_receive_buffer>.From(0, kMost, "", kThousand)},
-    {"-maxsendbuffer", "=<n>", "Thousands of bytes to send to a peer (default: 1000)", kPlain,
-     kClamped<&PeerNetworkOptions::max_send_buffer>.From(0, kMost, "", kThousand)},
+    {"-maxsendbuffer", "=<n>", "Limit of queued bytes to a peer, in thousands (default: 1000)",
+     kPlain, kClamped<&PeerNetworkOptions::max_send_buffer>.From(0, kMost, "", kThousand)},
     {"-maxuploadtarget", "=<n>",
-     "Bytes to send in a day, with k, K, m, M, g, G, t or T, small letters for powers of 1000 "
-     "(default: 0M, no bound)"},
-    {"-natpmp", "", "Have the router forward the port, by PCP or NAT-PMP (default: 1)", kPlain,
+     "Limit of bytes to send per day, with the suffix k, K, m, M, g, G, t or T; small letters are "
+     "powers of 1000, capitals of 1024 (default: 0M, no bound)"},
+    {"-natpmp", "", "Ask the router to forward the port, by PCP or NAT-PMP (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::map_port>},
-    {"-networkactive", "", "Talk to peers at all (default: 1)", kPlain,
+    {"-networkactive", "", "Enable all network activity with peers (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::active>},
     {"-onion", "=<ip:port|path>", "SOCKS5 proxy for onion services (default: -proxy)"},
     {"-onlynet", "=<net>", "Connect by ipv4, ipv6, onion, i2p or cjdns only; may be repeated"},
@@ -62,23 +66,25 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-peerspentcoins", "",
      "Send the coins that a block spends to peers that ask (BIP455). Not with -prune (default: 0)",
      kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::serve_spent_coins>},
-    {"-peertimeout", "=<n>", "Seconds until a silent peer is left (default: 60)", kHidden,
-     kClamped<&PeerNetworkOptions::peers, &PeerOptions::handshake_seconds>},
+    {"-peertimeout", "=<n>",
+     "Seconds after which a peer that does not answer is disconnected "
+     "(default: 60)",
+     kHidden, kClamped<&PeerNetworkOptions::peers, &PeerOptions::handshake_seconds>},
     {"-port", "=<port>",
      "Port to listen at (default: 8333, testnet3: 18333, testnet4: 48333, signet: 38333, regtest: "
      "18444)",
      kNetworkOnly},
     {"-proxy", "=<ip>[:<port>]|unix:<path>[=<network>]", "SOCKS5 proxy; -noproxy: none",
      OptionSpec::kNoElision},
-    {"-proxyrandomize", "", "Another login at the proxy for each connection (default: 1)"},
+    {"-proxyrandomize", "", "Use other credentials at the proxy for each connection (default: 1)"},
     {"-seednode", "=<ip>", "Host to ask for peers; may be repeated", kPlain,
      kTexts<&PeerNetworkOptions::seed_nodes>},
     {"-timeout", "=<n>", "Milliseconds to wait for a connection (default: 5000)"},
     {"-torcontrol", "=<ip>:<port>", "Control port of Tor (default: 127.0.0.1:9051)"},
-    {"-torpassword", "=<pass>", "Its password", OptionSpec::kSensitive},
+    {"-torpassword", "=<pass>", "Password of Tor's control port", OptionSpec::kSensitive},
     {"-txreconciliation", "",
-     "Agree with peers to announce transactions by sketches (BIP330), which none sends yet "
-     "(default: 0)",
+     "Negotiate with peers to announce transactions by sketches (BIP330); sketches are not sent "
+     "yet (default: 0)",
      kHidden, kFlag<&PeerNetworkOptions::peers, &PeerOptions::reconciles>},
     {"-v2transport", "", "Encrypted connections (BIP324) (default: 1)", kPlain,
      kBit<kNodeP2pV2, &PeerNetworkOptions::peers, &PeerOptions::services>},
@@ -90,9 +96,10 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
 
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockreconstructionextratxn", "=<n>",
-     "Further transactions kept to rebuild compact blocks (default: 100)", kPlain,
+     "Transactions outside the pool that are kept to rebuild compact blocks (default: 100)", kPlain,
      kClamped<&PeerNetworkOptions::peers, &PeerOptions::extra_txs>.From(0, UINT32_MAX)},
-    {"-blocksonly", "", "Take no transactions from peers without permission relay (default: 0)",
+    {"-blocksonly", "", "Accept no transactions from peers without the permission relay (default: "
+                        "0)",
      kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::blocks_only>},
 };
 
@@ -107,8 +114,9 @@ constexpr OptionRow<PeerNetworkOptions> kDebug[] = {
 
 constexpr OptionRow<PeerNetworkOptions> kRelay[] = {
     {"-privatebroadcast", "",
-     "Send transactions of sendrawtransaction over short connections of their own through Tor or "
-     "I2P, at most 64 beyond -maxconnections; the pool gets them from the network (default: 0)",
+     "Send transactions of sendrawtransaction only over separate short connections through Tor or "
+     "I2P, at most 64 in addition to -maxconnections. They enter the pool when a peer sends them "
+     "back (default: 0)",
      kPlain, kFlag<&PeerNetworkOptions::private_broadcast>},
     {"-whitelistforcerelay", "", "Permission forcerelay for listed peers (default: 0)", kPlain,
      kFlag<&PeerNetworkOptions::whitelist_forcerelay>},

@@ -21,19 +21,19 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "Command to run when the node has a new warning (%s is its text in quotes)", kPlain,
      kText<&NodeOptions::alert_notify>},
     {"-allowignoredconf", "",
-     "Only warn of a bitcoin.conf in the data directory that does not count, as another "
-     "configuration file does (default: 0)"},
+     "Only warn if the data directory has a bitcoin.conf that is ignored, because another "
+     "configuration file is used (default: 0)"},
     {"-assumevalid", "=<hex>",
-     "Block whose ancestors are taken to have valid scripts; 0 runs all scripts (default: set by "
-     "the network)"},
+     "Assume that the scripts of this block and its ancestors are valid; 0 runs all scripts "
+     "(default: set by the network)"},
     {"-blockfilterindex", "=<type>",
      "Keep an index of compact block filters (BIP158), for getblockfilter and scanblocks: basic, "
      "or 1 for all types (default: 0)"},
     {"-blocknotify", "=<cmd>", "Command to run when the best block changes (%s is its hash)",
      kPlain, kText<&NodeOptions::block_notify>},
     {"-blocksdir", "=<dir>",
-     "Directory for blocks/*.dat; the index of blocks stays in the data directory (default: the "
-     "data directory)"},
+     "Directory for blocks/*.dat; the block index stays in the data directory (default: the data "
+     "directory)"},
     {"-blocksxor", "",
      "Obfuscate the files of a new blocks directory with a random key (default: 1)", kPlain,
      kFlag<&NodeOptions::obfuscate_blocks>},
@@ -41,20 +41,22 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo (default: "
      "0)",
      kPlain, kFlag<&NodeOptions::indexes, &IndexOptions::coin_stats>},
-    {"-daemon", "", "Go to the background and take commands (default: 0)"},
-    {"-daemonwait", "", "As -daemon, and return only once the node has started (default: 0)"},
+    {"-daemon", "", "Run in the background and accept commands (default: 0)"},
+    {"-daemonwait", "",
+     "Run in the background, and return only after the node has started "
+     "(default: 0)"},
     {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden,
      kClamped<&NodeOptions::batch_bytes>.From(1)},
     {"-dbcache", "=<n>",
-     "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 where there "
-     "is less than 4 GiB of memory)"},
+     "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 if the "
+     "machine has less than 4 GiB of memory)"},
     {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
-    {"-loadblock", "=<file>", "Take the blocks of this file at start"},
+    {"-loadblock", "=<file>", "Import the blocks of this file at start"},
     {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)",
      kPlain,
      kClamped<&NodeOptions::pool, &PoolLimits::max_bytes>.From(0, kMaxCount, "", kMegabyte)},
-    {"-mempoolexpiry", "=<n>", "Hours an unconfirmed transaction is kept (default: 336)", kPlain,
-     kClamped<&NodeOptions::pool, &PoolLimits::expiry>.From(0, kMaxCount, "", kHour)},
+    {"-mempoolexpiry", "=<n>", "Hours for which an unconfirmed transaction is kept (default: 336)",
+     kPlain, kClamped<&NodeOptions::pool, &PoolLimits::expiry>.From(0, kMaxCount, "", kHour)},
     {"-minimumchainwork", "=<hex>",
      "Work that the best chain must have (default: set by the network)", kHidden},
     {"-par", "=<n>",
@@ -63,29 +65,32 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-persistmempool", "",
      "Keep unconfirmed transactions over a restart, in mempool.dat (default: 1)", kPlain,
      kFlag<&NodeOptions::persist_pool>},
-    {"-persistmempoolv1", "", "Write them in the older format, without obfuscation (default: 0)",
+    {"-persistmempoolv1", "",
+     "Write mempool.dat in the older format, without obfuscation "
+     "(default: 0)",
      kPlain, kFlag<&NodeOptions::persist_pool_v1>},
     {"-pid", "=<file>", "File with the process id (default: bitcoind.pid)"},
     {"-prevoutfetchthreads", "=<n>",
-     "Threads that read the coins a block spends ahead of it: 0 is none (default: 8, at most 16)",
+     "Threads that read the coins of a block before it is connected; 0: none (default: 8, at most "
+     "16)",
      kPlain, kClamped<&NodeOptions::prevout_threads>.From(0, kMaxPrevoutThreads)},
     {"-prune", "=<n>",
-     "Delete old blocks: 0 none (default), 1 only by pruneblockchain, 550 or more: keep block and "
-     "undo files below this number of MiB. The last 288 blocks are kept. Going back needs "
-     "-reindex, which downloads all blocks again"},
+     "Delete old blocks. 0: none (default); 1: only by pruneblockchain; 550 or more: keep block "
+     "and undo files below this number of MiB. The last 288 blocks are kept. A later start without "
+     "-prune needs -reindex, which downloads all blocks again"},
     {"-reindex", "",
-     "Rebuild the block index, the chainstate and the indexes that are switched on from the block "
-     "files",
-     kPlain, kFlag<&NodeOptions::reindex>},
-    {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks that are indexed", kPlain,
+     "Rebuild the block index, the chainstate and all active indexes from the block files", kPlain,
+     kFlag<&NodeOptions::reindex>},
+    {"-reindex-chainstate", "", "Rebuild the chainstate from the blocks in the block index", kPlain,
      kFlag<&NodeOptions::reindex_chainstate>},
     {"-settings", "=<file>",
-     "Settings that programs wrote; they count more than bitcoin.conf. -nosettings: none (default: "
-     "settings.json in the network's data directory)"},
+     "File of settings that programs write; they take precedence over bitcoin.conf. -nosettings: "
+     "none (default: settings.json in the network's data directory)"},
     {"-shutdownnotify", "=<cmd>",
-     "Command to run when the node begins to stop, which waits for it. May be given several times",
+     "Command to run when the node begins to stop; the node waits for its end. May be given "
+     "several times",
      kPlain, kTexts<&NodeOptions::shutdown_notify>},
-    {"-startupnotify", "=<cmd>", "Command to run once the node has started", kPlain,
+    {"-startupnotify", "=<cmd>", "Command to run after the node has started", kPlain,
      kText<&NodeOptions::startup_notify>},
     {"-txindex", "",
      "Keep an index of all transactions, for getrawtransaction without a block's hash. Not with "

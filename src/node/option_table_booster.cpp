@@ -30,86 +30,83 @@ constexpr std::array kLanes{
 
 constexpr OptionRow<NodeOptions> kBooster[] = {
     {"-ibdboosterfile", "=<file>",
-     "Hints file, in any format (swifthints only where the blocks are stored): build the "
-     "chainstate up to its terminal block with the IBD Booster. Takes effect when there is no "
-     "chainstate, or with -reindex or -reindex-chainstate. auto: the best one in the folder hints "
-     "of the network's data directory, or else one that several peers have alike. Checked later, "
-     "with the undo data (-ibdboosterundo): amounts against inputs, coinbase maturity, relative "
-     "lock times, the order of spending across blocks, and the signature operations of P2SH and "
-     "witness spends"},
+     "Build the chainstate with the IBD Booster up to the last block of this hints file. It has "
+     "any format (swifthints only if the blocks are stored). Has effect if there is no chainstate, "
+     "or with -reindex or -reindex-chainstate. auto: the best file in the folder hints of the "
+     "network's data directory, or else a file that several peers offer. Checked later, with the "
+     "undo data (-ibdboosterundo): amounts against inputs, coinbase maturity, relative lock times, "
+     "the order of spending across blocks, and the signature operations of P2SH and witness "
+     "spends"},
     {"-ibdbooster", "",
-     "Without a hints file: make hints from the blocks that are stored, or that peers bring, and "
-     "build the chainstate with them; -ibdbooster=0: never, not with hints of -ibdboosterfile=auto "
-     "either (default: if the blocks up to the assumed-valid one are more than 1 GiB, there is "
-     "room on the disk, and no -prune)",
+     "Without a hints file: make hints from stored blocks or blocks of peers, and build the "
+     "chainstate with them; -ibdbooster=0: do not run the booster, even with -ibdboosterfile=auto "
+     "(default: 1 if the blocks up to the assumed-valid block have more than 1 GiB, the disk has "
+     "room, and -prune is not given)",
      kYesOrNo},
     {"-ibdboosterleast", "=<n>",
-     "Bytes of blocks above which hints are made by default (default: 1 GiB)", kHidden,
+     "Make hints by default if the blocks have more bytes than this (default: 1 GiB)", kHidden,
      kNumber<&NodeOptions::own_hints, &OwnHintsOptions::least_bytes>.From(0)},
     {"-ibdboosteraggregate", "=<kind>",
      "Aggregate that must be zero at the terminal block: sha256 or muhash (default: sha256)",
      kPlain, kChoice<kAggregates, &NodeOptions::booster, &BoosterOptions::aggregate>},
     {"-ibdboosterchecks", "",
      "Check all rules but scripts before the chainstate is written, with spent coins joined from "
-     "the "
-     "blocks, so that only scripts are assumed valid (default: 1 without a hints file, if there is "
-     "room on the disk; 0 with one: these checks follow in the background with -ibdboosterundo=1, "
-     "and never where no undo data is made)",
+     "the blocks, so that only scripts are assumed valid (default: 1 without a hints file, if the "
+     "disk has room; 0 with a hints file: the checks are then made in the background with "
+     "-ibdboosterundo=1, and never if no undo data is made)",
      kYesOrNo, kFlag<&NodeOptions::booster, &BoosterOptions::check_rules>},
     {"-ibdboosterdir", "=<dir>",
-     "Directory for runs and checkpoints while the booster works; each data directory gets a "
-     "folder "
-     "of its own in it (default: ibdbooster in the network's data directory)"},
+     "Directory for runs and checkpoints while the booster works; each data directory gets its own "
+     "folder in it (default: ibdbooster in the network's data directory)"},
     {"-ibdboosterhash", "=<hex>",
-     "SHA-256 of the hints file; a file with another one is refused, or skipped with auto"},
+     "SHA-256 of the hints file; a file with another hash is refused, or skipped with auto"},
     {"-ibdboosterinterval", "=<n>",
      "Seconds of work that a crash of the booster may cost at most (default: 60)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_seconds>.From(1, kMaxInterval,
                                                                               " seconds")},
     {"-ibdboosterintervalbytes", "=<n>",
-     "Bytes of blocks that a crash may cost at most, if this is less (default: 32 GiB)", kHidden,
+     "The same in bytes of blocks; the smaller bound counts (default: 32 GiB)", kHidden,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
     {"-ibdboosterfullvalidation", "",
-     "Check every rule and script, in parallel, and assume no block valid. The coins that are "
-     "spent come from the undo files (rev*.dat) if every block has its data there, else they are "
-     "joined from the blocks (default: 0)",
+     "Check every rule and script, in parallel, and assume no block valid. The spent coins come "
+     "from the undo files (rev*.dat) if these have the data of every block, else they are joined "
+     "from the blocks (default: 0)",
      kYesOrNo, kFlag<&NodeOptions::booster, &BoosterOptions::full_validation>},
     {"-ibdboosterloader", "=<kind>",
-     "How the chainstate is written: table, sorted tables at once, or batch, through the database "
+     "How the chainstate is written: table, directly as sorted tables, or batch, through LevelDB "
      "(default: table)",
      kPlain, kChoice<kLoaders, &NodeOptions::booster, &BoosterOptions::loader>},
     {"-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::memory_bytes>.From(1, kMaxBoosterMem, " MiB",
                                                                         1 << 20)},
     {"-ibdboosterpeers", "=<n>",
-     "Block-only connections to make while the booster fetches blocks, in addition to the others; "
-     "2 "
-     "to 64 (default: 2, as always)",
+     "Block-only connections to make while the booster fetches blocks, in addition to the other "
+     "connections; 2 to 64 (default: 2, as without the booster)",
      kPlain, kNumber<&NodeOptions::booster_peers>.From(kLeastBoosterPeers, kMostBoosterPeers)},
     {"-ibdboosterprune", "",
-     "With -prune: fold blocks without storing any but the last 288 below the hints' end. Wrong "
-     "hints then cost a fresh download of all blocks (default: 0)",
+     "With -prune: process blocks without storing them, except the last 288 below the end of the "
+     "hints. Wrong hints then cost a second download of all blocks (default: 0)",
      kYesOrNo},
     {"-ibdboosterthreads", "=<n>", "Threads of the booster (default: one for each core)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::threads>.From(1, kMaxBoosterThreads)},
     {"-ibdboosterundo", "=<when>",
-     "When to make the undo data (rev*.dat) of blocks that the booster folded, from the blocks "
-     "alone, which also checks them against all rules but scripts. now: before the node is in use; "
-     "1: that of the last 288 blocks before, the rest in the background; 0: never (default: 1 if "
-     "there is room on the disk, and no -prune)"},
+     "When to make the undo data (rev*.dat) of blocks that the booster processed. This also checks "
+     "the blocks against all rules but scripts. now: before the node is in use; 1: that of the "
+     "last 288 blocks before the node is in use, the rest in the background; 0: never (default: 1 "
+     "if the disk has room and -prune is not given)"},
     {"-ibdboosterwait", "=<n>",
-     "With -ibdboosterfile=auto: seconds to wait for peers with hints, or with better ones, once "
-     "there are headers (default: 60)",
+     "With -ibdboosterfile=auto: seconds to wait for peers with hints, or with better hints, after "
+     "the headers have arrived (default: 60)",
      kPlain, kNumber<&NodeOptions::hints_wait_seconds>.From(0, kMaxInterval, " seconds")},
     {"-servehints", "",
      "Keep hints that the node has used or made, in the folder hints of the network's data "
      "directory, and send them to peers that ask (default: 1)",
      kYesOrNo, kFlag<&NodeOptions::serve_hints>},
     {"-signaturelanes", "=<mode>",
-     "How signatures are verified in full validation, and with -assumevalid=0 below the block that "
-     "is assumed valid by default: 1, several at a time where the processor has AVX-512 IFMA or "
-     "AVX2; 0, with libsecp256k1, as all others; check, both ways, and stop at a difference "
-     "(default: 1)",
+     "How signatures are verified in full validation, and with -assumevalid=0 below the built-in "
+     "assumed-valid block. 1: several at a time, if the processor has AVX-512 IFMA or AVX2; 0: one "
+     "by one, with libsecp256k1; check: in both ways, and the node stops at a difference (default: "
+     "1)",
      kPlain, kChoice<kLanes, &NodeOptions::booster, &BoosterOptions::signature_lanes>},
 };
 

@@ -17,38 +17,39 @@ constexpr OptionRow<NodeOptions> kDebug[] = {
      kFlag<&NodeOptions::accept_old_fees>},
     {"-assumeutxo", "=<height>:<hash>:<txcount>",
      "On test networks: loadtxoutset also accepts a snapshot of a block of this height, whose "
-     "coins have this hash (hash_serialized_3) and whose chain has so many transactions up to it. "
-     "May be given several times",
+     "coins have this hash (hash_serialized_3) and whose chain has this number of transactions up "
+     "to the block. May be given several times",
      kHidden},
-    {"-checkblockindex", "", "Check the block index now and then; no effect in this version",
+    {"-checkblockindex", "", "Check the block index regularly; no effect in this version",
      kHidden | kNoEffect},
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden,
      kClamped<&NodeOptions::check_blocks>.From(INT32_MIN, INT32_MAX)},
     {"-checklevel", "=<n>",
-     "How thorough: 0 read, 1 rules of a block, 2 undo data, 3 take back, 4 connect again "
-     "(default: 3)",
+     "Depth of that check. 0: read blocks, 1: rules of a block by itself, 2: undo data, 3: "
+     "disconnect in memory, 4: connect again (default: 3)",
      kHidden, kClamped<&NodeOptions::check_level>.From(INT32_MIN, INT32_MAX)},
-    {"-checkmempool", "=<n>", "Check the pool now and then; no effect in this version",
+    {"-checkmempool", "=<n>", "Check the pool regularly; no effect in this version",
      kHidden | kNoEffect},
-    {"-debugexclude", "=<category>", "Do not log this category; counts more than -debug"},
+    {"-debugexclude", "=<category>", "Do not log this category; takes precedence over -debug"},
     {"-fastprune", "", "Small block files (regtest)", kHidden,
      kFlag<&NodeOptions::small_block_files>},
     {"-help-debug", "", "Print all options, those for developers included, and exit"},
     {"-limitancestorcount", "=<n>", "No effect in this version", kHidden | kNoEffect},
-    {"-limitclustercount", "=<n>", "Most transactions in a cluster (default: 64, at most 64)",
+    {"-limitclustercount", "=<n>",
+     "Maximum number of transactions in a cluster (default: 64, at "
+     "most 64)",
      kHidden, kClamped<&NodeOptions::pool, &PoolLimits::cluster_count>.From(0, UINT32_MAX)},
-    {"-limitclustersize", "=<n>", "Most kvB in a cluster (default: 101)", kHidden,
+    {"-limitclustersize", "=<n>", "Maximum size of a cluster, kvB (default: 101)", kHidden,
      kClamped<&NodeOptions::pool, &PoolLimits::cluster_vsize>.From(0, UINT32_MAX, "", 1000)},
     {"-limitdescendantcount", "=<n>", "No effect in this version", kHidden | kNoEffect},
     {"-maxsigcachesize", "=<n>",
      "Memory for verified signatures and scripts together, MiB (default: 32)", kHidden,
      kClamped<&NodeOptions::signature_cache_bytes>.From(0, kMaxSignatureCache, "", 1 << 20)},
     {"-maxtipage", "=<n>",
-     "Age of the tip from which it counts as initial download, seconds (default: 86400)", kHidden,
-     kClamped<&NodeOptions::max_tip_age>},
+     "The node is in initial download if its tip is older than this, in seconds (default: 86400)",
+     kHidden, kClamped<&NodeOptions::max_tip_age>},
     {"-mocktime", "=<n>",
-     "Time that rules go by, seconds since 1970, in place of the clock's (default: 0, the clock)",
-     kHidden},
+     "Clock that the rules use, seconds since 1970 (default: 0, the system's clock)", kHidden},
     {"-printpriority", "", "Log fee rates when a block is made; no effect in this version",
      kHidden | kNoEffect},
     {"-stopafterblockimport", "",
@@ -66,8 +67,8 @@ constexpr OptionRow<NodeOptions> kDebug[] = {
 constexpr OptionRow<LogOptions> kLog[] = {
     {"-loglevelalways", "", "Show category and level in every line (default: 0)", kPlain,
      kFlag<&LogOptions::always_level>},
-    {"-logratelimit", "", "Limit how much one source line may log in an hour (default: 1)", kPlain,
-     kFlag<&LogOptions::limit_rate>},
+    {"-logratelimit", "", "Limit the bytes that one source line may log per hour (default: 1)",
+     kPlain, kFlag<&LogOptions::limit_rate>},
     {"-logsourcelocations", "", "Show where in the source a line comes from (default: 0)", kPlain,
      kFlag<&LogOptions::places>},
     {"-logthreadnames", "", "Show the thread in every line (default: 0)", kPlain,
@@ -77,7 +78,7 @@ constexpr OptionRow<LogOptions> kLog[] = {
     {"-logtimestamps", "", "Show the time (default: 1)", kPlain, kFlag<&LogOptions::timestamps>},
     {"-printtoconsole", "", "Log to the console too (default: 1 unless -daemon)", kPlain,
      kFlag<&LogOptions::to_console>},
-    {"-shrinkdebugfile", "", "Cut a long debug.log at start (default: 1 unless -debug)", kPlain,
+    {"-shrinkdebugfile", "", "Shorten a long debug.log at start (default: 1 unless -debug)", kPlain,
      kFlag<&LogOptions::shrink_at_start>},
 };
 
@@ -102,12 +103,12 @@ void AddLogOptions(ArgsManager& args)
 {
     AddRows(args, LogTopic());
     args.Add("-debug", "=<category>",
-             "Log this category, or all with 1 or without a value; 0 forgets those before it. May "
-             "be given several times. Categories: " +
+             "Log this category, or all with 1 or without a value; 0 discards the categories "
+             "before it. May be given several times. Categories: " +
                  LogCategoryNames(),
              OptionGroup::kDebug);
     args.Add("-loglevel", "=<level>|<category>:<level>",
-             fmt::format("Lowest level logged of the categories that -debug names, of all or of "
+             fmt::format("Lowest level to log in the categories of -debug, for all of them or for "
                          "one: {} (default: debug)",
                          kSettableLogLevels),
              OptionGroup::kDebug,

@@ -179,8 +179,8 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
                [&context](const RpcCall& call) { return ValidateAddress(context, call); }});
     table.Add({"util",
                "createmultisig",
-               "An address that a number of several keys can spend from.",
-               {{"nrequired", RpcType::kNumber, true, "", "How many of them it takes"},
+               "Makes an address from which a given number of a set of keys can spend.",
+               {{"nrequired", RpcType::kNumber, true, "", "Number of signatures that are required"},
                 {"keys",
                  RpcType::kArray,
                  true,

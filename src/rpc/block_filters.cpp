@@ -179,7 +179,8 @@ RpcMethod ScanBlocksMethod(ChainContext& context)
     return {
         "blockchain",
         "scanblocks",
-        "Finds the blocks that concern descriptors, by the filters of -blockfilterindex.",
+        "Finds the blocks that may be relevant to descriptors, by the filters of "
+        "-blockfilterindex.",
         std::move(args),
         "{\n  \"from_height\": n, \"to_height\": n,   (numeric) The first and the last block\n"
         "  \"relevant_blocks\": [ \"hex\", ... ],  (array) Hashes of the blocks\n"

@@ -105,15 +105,15 @@ RpcMethod GetBlockStats(ChainContext& context)
     return {
         "blockchain",
         "getblockstats",
-        "Figures about a block of the active chain. Amounts are in satoshis, fee rates in "
-        "satoshis per virtual byte.",
+        "Statistics of a block of the active chain. Amounts are in satoshis, fee rates in satoshis "
+        "per virtual byte.",
         {WithCliForm({"hash_or_height", RpcType::kAny, true, "", "The block, by hash or height"},
                      CliForm::kJsonOrText),
          {"stats",
           RpcType::kArray,
           false,
           "all values",
-          "Names of the figures wanted",
+          "Names of the statistics to compute",
           {{"height", RpcType::kString, false, "", "A figure"},
            {"time", RpcType::kString, false, "", "A figure"}},
           "stats"}},

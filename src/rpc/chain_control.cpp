@@ -15,8 +15,8 @@ RpcMethod MakeVerifyChain(ChainContext& context)
 {
     return {"blockchain",
             "verifychain",
-            "Checks the stored blocks and coins again, from the tip down. Blocks are not connected "
-            "meanwhile.",
+            "Checks the stored blocks and coins again, from the tip down. Meanwhile no blocks are "
+            "connected.",
             {{"checklevel", RpcType::kNumber, false, "3",
               "0: read blocks; 1: check them; 2: check undo data; 3: disconnect the blocks in "
               "memory; 4: and connect them again"},
@@ -125,9 +125,10 @@ RpcMethod MakeSubmitBlock(ChainContext& context)
 {
     return {"mining",
             "submitblock",
-            "Hands a block in (BIP22).",
+            "Submits a block (BIP22).",
             {{"hexdata", RpcType::kHex, true, "", "The serialized block"},
-             {"dummy", RpcType::kString, false, "ignored", "For other servers' sake"}},
+             {"dummy", RpcType::kString, false, "ignored", "Ignored; for compatibility with "
+                                                           "BIP22"}},
             "null, or \"str\"    (string) Why it was refused: duplicate, inconclusive, or a rule",
             "\"hexdata\"",
             [&context](const RpcCall& call) { return SubmitBlock(context, call); }};
@@ -137,7 +138,7 @@ RpcMethod SubmitHeader(ChainContext& context)
 {
     return {"mining",
             "submitheader",
-            "Hands a block header in.",
+            "Submits a block header.",
             {{"hexdata", RpcType::kHex, true, "", "The 80 bytes"}},
             "null",
             "\"hexdata\"",
@@ -214,11 +215,11 @@ RpcMethod MakePruneBlockchain(ChainContext& context)
 {
     return {"blockchain",
             "pruneblockchain",
-            "Deletes block and undo files that hold no block above a height, as far as -prune "
-            "lets them go: the last 288 blocks stay. Needs -prune.",
+            "Deletes block and undo files that have no block above a height. The last 288 blocks "
+            "are always kept. Needs -prune.",
             {{"height", RpcType::kNumber, true, "",
-              "The height, or seconds since 1970: then up to the first block that is no more than "
-              "two hours older"}},
+              "The height; or a time in seconds since 1970, which selects the first block that is "
+              "at most two hours older"}},
             "n    (numeric) Height of the last block that is not stored, or not with undo data",
             "1000",
             [&context](const RpcCall& call) { return PruneBlockchain(context, call); }};
@@ -231,18 +232,19 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context)
     table.Add(MakeVerifyChain(context));
     table.Add({"hidden",
                "invalidateblock",
-               "Marks a block as if it broke a rule, and moves off it.",
+               "Marks a block as invalid, and disconnects it if it is on the active chain.",
                {{"blockhash", RpcType::kHex, true, "", "The block"}},
                "null",
                "\"blockhash\"",
                [&context](const RpcCall& call) { return InvalidateBlock(context, call); }});
     table.Add(
         BlockAction(context, "hidden", "reconsiderblock",
-                    "Takes invalidateblock, or a failed check, of a block, its ancestors and "
-                    "descendants back.",
+                    "Removes the mark of invalidateblock, or of a failed check, from a block, its "
+                    "ancestors and descendants.",
                     [](ChainManager& c, const HeaderNode& n) { return c.ReconsiderBlock(n); }));
     table.Add(BlockAction(context, "blockchain", "preciousblock",
-                          "Treats a block as if it had come before others of the same work.",
+                          "Treats a block as if it had been received before other blocks with the "
+                          "same work.",
                           [](ChainManager& c, const HeaderNode& n) { return c.PreciousBlock(n); }));
     table.Add(MakeSubmitBlock(context));
     table.Add(SubmitHeader(context));

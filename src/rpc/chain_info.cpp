@@ -89,7 +89,7 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
     return {
         "blockchain",
         "getblockchaininfo",
-        "Where the validation of the chain stands.",
+        "Shows the state of the chain and of its validation.",
         {},
         "{\n"
         "  \"chain\": \"str\",                (string) main, test, testnet4, signet, regtest\n"
@@ -106,19 +106,20 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
         "  \"chainwork\": \"hex\",            (string) Work of the chain\n"
         "  \"size_on_disk\": n,             (numeric) Bytes of block and undo files\n"
         "  \"pruned\": bool,                (boolean) Whether blocks are deleted\n"
-        "  \"pruneheight\": n,              (numeric) Of the first block that is stored with undo "
-        "data, as all above it; if pruned\n"
-        "  \"automatic_pruning\": bool,     (boolean) Whether blocks go without being asked for; "
-        "if pruned\n"
-        "  \"prune_target_size\": n,        (numeric) Bytes to stay below; if so\n"
-        "  \"backgroundvalidation\": {      (json object) With coins of a snapshot only: where the "
-        "older coins stay\n"
+        "  \"pruneheight\": n,              (numeric) Lowest height from which on all blocks are "
+        "stored with undo data; if pruned\n"
+        "  \"automatic_pruning\": bool,     (boolean) Whether blocks are deleted automatically; if "
+        "pruned\n"
+        "  \"prune_target_size\": n,        (numeric) Maximum bytes of block files; if automatic\n"
+        "  \"backgroundvalidation\": {      (json object) With a snapshot only: state of the older "
+        "coins\n"
         "    \"snapshotheight\", \"blocks\", \"bestblockhash\", \"mediantime\", \"chainwork\", "
-        "\"verificationprogress\"\n  },\n"
+        "\"verificationprogress\"\n"
+        "  },\n"
         "  \"signet_challenge\": \"hex\",     (string) On signets only\n"
         "  \"warnings\": [ \"str\", ... ],    (json array) Warnings of the node\n"
         "  \"syncprogress\": { ... }         (json object) step, steps, progress and timeleft, as "
-        "of getboosterinfo, while the node starts with long work\n"
+        "in getboosterinfo, while the node rebuilds index or chainstate at its start\n"
         "}",
         "",
         [&context](const RpcCall&) { return BlockchainInfo(context); }};
@@ -151,7 +152,7 @@ RpcMethod GetDifficulty(ChainContext& context)
     return {
         "blockchain",
         "getdifficulty",
-        "Difficulty of the tip, a multiple of the least.",
+        "Difficulty of the tip, as a multiple of the minimum difficulty.",
         {},
         "n    (numeric) Difficulty",
         "",
@@ -194,7 +195,7 @@ RpcMethod GetChainTips(ChainContext& context)
 {
     return {"blockchain",
             "getchaintips",
-            "All ends of known branches, the active one included.",
+            "Lists the tips of all known branches, with the active one.",
             {},
             "[\n  {\n    \"height\": n,        (numeric) Height of the end\n"
             "    \"hash\": \"hex\",      (string) Its hash\n"
@@ -303,8 +304,7 @@ RpcMethod GetChainTxStats(ChainContext& context)
 {
     return {"blockchain",
             "getchaintxstats",
-            "How many transactions the chain has, and how fast "
-            "they came.",
+            "Counts the transactions of the chain, and their rate.",
             {{"nblocks", RpcType::kNumber, false, "one month", "Blocks in the window"},
              {"blockhash", RpcType::kHex, false, "chain tip", "Last block of the window"}},
             "{\n  \"time\": n, \"txcount\": n, \"window_final_block_hash\": \"hex\",\n"
@@ -341,7 +341,7 @@ void AddWaitMethods(RpcTable& table, ChainContext& context)
                "Waits for the tip to change.",
                {timeout,
                 {"current_tip", RpcType::kHex, false, "the current tip",
-                 "Wait until the tip is another than this"}},
+                 "Return when the tip differs from this block"}},
                kTipResult,
                "1000",
                [&context](const RpcCall& call) {

@@ -40,7 +40,7 @@ RpcMethod GetTxOut(ChainContext& context, const TxPool& pool)
 {
     return {"blockchain",
             "gettxout",
-            "An unspent output; nothing if it is spent or unknown.",
+            "Shows an unspent output; null if it is spent or unknown.",
             {{"txid", RpcType::kHex, true, "", "Its transaction"},
              {"n", RpcType::kNumber, true, "", "Its number there"},
              {"include_mempool", RpcType::kBool, false, "true",
@@ -203,8 +203,8 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
     return {
         "blockchain",
         "gettxoutsetinfo",
-        "Counts and hashes all unspent outputs, at the tip or at an older block of the active "
-        "chain. Takes a while.",
+        "Counts and hashes all unspent outputs after the tip or an older block of the active "
+        "chain. The call may take minutes.",
         {{"hash_type", RpcType::kString, false, "hash_serialized_3",
           "hash_serialized_3, muhash or none"},
          WithCliForm(
@@ -213,10 +213,13 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
               "memory"},
              CliForm::kJsonOrText),
          {"use_index", RpcType::kBool, false, "true",
-          "Whether to use -coinstatsindex, if it is on: without, at the tip only"}},
-        "{\n  \"height\": n, \"bestblock\": \"hex\",\n"
+          "Whether to use -coinstatsindex, if it is active; without it only the tip can be asked "
+          "for"}},
+        "{\n"
+        "  \"height\": n, \"bestblock\": \"hex\",\n"
         "  \"txouts\": n,                     (numeric) Number of unspent outputs\n"
-        "  \"bogosize\": n,                   (numeric) Their size in a made-up format\n"
+        "  \"bogosize\": n,                   (numeric) Their size by Core's measure, which no "
+        "file has\n"
         "  \"hash_serialized_3\": \"hex\" or \"muhash\": \"hex\",\n"
         "  \"total_amount\": n,               (numeric) Bitcoin\n"
         "  \"transactions\": n,               (numeric) With unspent outputs; not from the index\n"
@@ -225,7 +228,9 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         "  \"block_info\": {                  (json object) Likewise\n"
         "    \"prevout_spent\": n, \"coinbase\": n, \"new_outputs_ex_coinbase\": n,\n"
         "    \"unspendable\": n, \"unspendables\": { \"genesis_block\": n, \"bip30\": n,\n"
-        "    \"scripts\": n, \"unclaimed_rewards\": n }\n  }\n}",
+        "    \"scripts\": n, \"unclaimed_rewards\": n }\n"
+        "  }\n"
+        "}",
         "\n\"none\"\n\"muhash\" 1000",
         [&context](const RpcCall& call) { return TxOutSetInfo(context, call); }};
 }
@@ -354,8 +359,8 @@ RpcMethod MakeDumpTxOutSet(ChainContext& context)
     return {
         "blockchain",
         "dumptxoutset",
-        "Writes all unspent outputs at a block to a snapshot file. The chain itself is not "
-        "moved: older states are reached by undoing blocks in memory.",
+        "Writes all unspent outputs after a block to a snapshot file. The chain does not change: "
+        "for an older block, later blocks are undone in memory.",
         {WithCliForm({"path", RpcType::kString, true, "",
                       "The file; a relative path is below the data directory"},
                      CliForm::kFreeText),

@@ -111,7 +111,7 @@ void AddDecodeScriptMethod(RpcTable& table, ChainContext& context)
     table.Add(
         {"rawtransactions",
          "decodescript",
-         "A script as text, and the addresses of scripts that would wrap it.",
+         "Decodes a script into text, and shows the addresses of scripts that wrap it.",
          {{"hexstring", RpcType::kHex, true, "", "The script"}},
          "{\n  \"asm\": \"str\", \"desc\": \"str\", \"type\": \"str\", \"address\": \"str\",\n"
          "  \"p2sh\": \"str\",            (string) Address of its script hash\n"

@@ -152,7 +152,8 @@ void AddDeploymentMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"blockchain",
                "getdeploymentinfo",
-               "Which rules hold at a block and how far those are that are voted on.",
+               "Shows which soft forks are active at a block, and the state of version-bits "
+               "deployments.",
                {{"blockhash", RpcType::kHex, false, "hash of the tip", "The block"}},
                kResult,
                "",

@@ -153,8 +153,8 @@ void AddDescriptorActivityMethod(RpcTable& table, ChainContext& context, const T
 {
     table.Add({"blockchain",
                "getdescriptoractivity",
-               "Outputs of descriptors that blocks and the pool create and spend; scanblocks finds "
-               "the blocks. It may take minutes: see -rpcclienttimeout.",
+               "Lists outputs of descriptors that the given blocks and the pool create and spend; "
+               "scanblocks finds these blocks. The call may take minutes: see -rpcclienttimeout.",
                {{"blockhashes",
                  RpcType::kArray,
                  true,

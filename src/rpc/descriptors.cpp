@@ -137,10 +137,10 @@ RpcMethod DeriveAddressesMethod(ChainContext& context)
 {
     return {"util",
             "deriveaddresses",
-            "The addresses that an output descriptor stands for.",
+            "Lists the addresses of an output descriptor.",
             {{"descriptor", RpcType::kString, true, "", "The descriptor, with its checksum"},
              {"range", RpcType::kRange, false, "",
-              "Of a descriptor with a step *: the last position, or the first and the last"}},
+              "Positions of a descriptor with *: the last, or the first and the last"}},
             "[ \"address\", ... ]   (json array) Of several descriptors, one array each",
             "\"pkh(0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798)#ml40v0wf\"",
             [&context](const RpcCall& call) { return DeriveAddresses(context, call); }};

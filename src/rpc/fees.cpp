@@ -121,8 +121,8 @@ void AddFeeMethods(RpcTable& table, PoolContext& context)
     table.Add(
         {"util",
          "estimatesmartfee",
-         "The fee for a thousand virtual bytes that brings a transaction into a block in "
-         "time, learnt from transactions that waited in the pool and were confirmed.",
+         "Estimates the fee rate at which a transaction is confirmed in time, from earlier "
+         "transactions in the pool and their confirmation.",
          {target,
           {"estimate_mode", RpcType::kString, false, "\"economical\"",
            "unset, economical or conservative"}},
@@ -133,10 +133,12 @@ void AddFeeMethods(RpcTable& table, PoolContext& context)
          [&context](const RpcCall& call) { return SmartFeeJson(call, context); }});
     table.Add({"hidden",
                "estimaterawfee",
-               "The data of fee estimation, by the time for which transactions are tracked.",
+               "Shows the data of fee estimation, for each horizon for which transactions are "
+               "tracked.",
                {target,
                 {"threshold", RpcType::kNumber, false, "0.95",
-                 "The share of transactions at a fee that is to be confirmed in time, 0 to 1"}},
+                 "Share of the transactions of a fee rate that must have been confirmed in time, 0 "
+                 "to 1"}},
                "{\n  \"short\", \"medium\", \"long\": {    (json object) Where it reaches the "
                "target\n"
                "    \"feerate\": n, \"decay\": n, \"scale\": n,\n"

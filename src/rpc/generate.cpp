@@ -210,13 +210,14 @@ RpcMethod GenerateBlock(MiningContext& context)
     return {
         "hidden",
         "generateblock",
-        "Makes a block of the given transactions, in their order. Their fees are not collected.",
+        "Makes a block of the given transactions, in their order. The coinbase does not claim "
+        "their fees.",
         {{"output", RpcType::kString, true, "", "The address or descriptor that it pays"},
          {"transactions",
           RpcType::kArray,
           true,
           "",
-          "Transactions as hex; ids name those of the pool",
+          "Transactions as hex, or ids of transactions in the pool",
           {{"rawtx/txid", RpcType::kHex, false, "", "One of them"}}},
          {"submit", RpcType::kBool, false, "true",
           "Whether the node takes the block; else it is returned"}},

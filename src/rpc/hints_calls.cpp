@@ -72,9 +72,10 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
     table.Add(
         {"blockchain",
          "dumptxouthints",
-         "Makes a hints file for the IBD Booster from the stored blocks: which outputs are "
-         "unspent at a block. All of the blocks up to it must be stored. Takes a while; the node "
-         "works as usual meanwhile. If it is stopped, a later call for the same height continues.",
+         "Makes a hints file for the IBD Booster from the stored blocks. It says which outputs are "
+         "unspent after a block; all blocks up to it must be stored. The call may take hours; the "
+         "node works as usual meanwhile. If the node stops, a later call for the same height "
+         "continues.",
          {WithCliForm({"path", RpcType::kString, true, "",
                        "The file; a relative path is below the data directory"},
                       CliForm::kFreeText),

@@ -29,7 +29,7 @@ void AddIndexMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"util",
                "getindexinfo",
-               "How far the indexes are that were asked for.",
+               "Shows the height of each active index.",
                {{"index_name", RpcType::kString, false, "", "Of this one only"}},
                "{ \"name\": { \"synced\": bool, \"best_block_height\": n }, ... }    (json object)",
                "\ntxindex",

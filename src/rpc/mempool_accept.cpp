@@ -120,14 +120,14 @@ void AddTestAcceptMethod(RpcTable& table, PoolContext& context)
 {
     table.Add({"rawtransactions",
                "testmempoolaccept",
-               "Whether transactions would come into the pool, by the rules of consensus and of "
-               "policy. Nothing is kept.",
+               "Checks whether the pool would accept transactions, by the rules of consensus and "
+               "of policy. The pool does not change.",
                {{"rawtxs",
                  RpcType::kArray,
                  true,
                  "",
-                 "Up to 25 transactions as hex, parents first; if they spend each other, they are "
-                 "asked about together",
+                 "Up to 25 transactions as hex, parents first; transactions that spend each other "
+                 "are checked together",
                  {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"}},

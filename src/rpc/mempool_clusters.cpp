@@ -115,7 +115,7 @@ void AddMempoolClusterMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",
                "getmempoolcluster",
-               "The transactions that are connected with one of the pool, in mining order.",
+               "Shows the cluster of a pool transaction, in mining order.",
                {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
                "{\n  \"clusterweight\": n,    (numeric) With -bytespersigop\n"
                "  \"txcount\": n,\n"
@@ -139,16 +139,17 @@ void AddPrioritiseMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"mining",
                "prioritisetransaction",
-               "Has a transaction judged as if it paid more, or less.",
+               "Adds an amount to the fee with which the pool ranks a transaction.",
                {{"txid", RpcType::kHex, true, "", "The transaction; it may be unknown"},
                 {"dummy", RpcType::kNumber, false, "", "0 or null"},
-                {"fee_delta", RpcType::kNumber, true, "", "Satoshi to add to its fee"}},
+                {"fee_delta", RpcType::kNumber, true, "", "Satoshi to add to its fee; may be "
+                                                          "negative"}},
                "true",
                "\"txid\" 0.0 10000",
                [&context](const RpcCall& call) { return PrioritiseTransaction(context, call); }});
     table.Add({"mining",
                "getprioritisedtransactions",
-               "What was added to the fees of transactions with prioritisetransaction.",
+               "Shows the fee deltas that were set by prioritisetransaction.",
                {},
                "{\n  \"txid\": {\n    \"fee_delta\": n,       (numeric) Satoshi\n"
                "    \"in_mempool\": bool,\n"

@@ -52,15 +52,15 @@ void AddMempoolFileMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",
                "savemempool",
-               "Writes the pool to the file from which a start loads it.",
+               "Writes the pool to mempool.dat, from which the next start loads it.",
                {},
                "{\n  \"filename\": \"str\"    (string) The file\n}",
                "",
                [&context](const RpcCall&) { return Save(context); }});
     table.Add({"blockchain",
                "importmempool",
-               "Submits the transactions of a mempool.dat, also of Bitcoin Core. Each is checked; "
-               "times and fees that the file adds are not.",
+               "Submits the transactions of a mempool.dat of this node or of Bitcoin Core. Each "
+               "transaction is checked; its time and fee delta in the file are not.",
                {{"filepath", RpcType::kString, true, "", "The file"},
                 {"options",
                  RpcType::kNamedOptions,

@@ -212,7 +212,7 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                "The unconfirmed transactions, in the order of mining.",
                {{"verbose", RpcType::kBool, false, "false", "true: an object, false: ids"},
                 {"mempool_sequence", RpcType::kBool, false, "false",
-                 "With ids: tell the number of the pool's latest change too"}},
+                 "With ids: also return the sequence number of the pool"}},
                "[ ]    (json array) Ids\n"
                "{ }    (json object) With verbose\n"
                "{ \"txids\": [ ], \"mempool_sequence\": n }    With mempool_sequence",

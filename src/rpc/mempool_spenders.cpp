@@ -114,8 +114,8 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
 {
     table.Add({"blockchain",
                "gettxspendingprevout",
-               "The transactions that spend given outputs: those of the pool and, with "
-               "-txospenderindex, of the active chain.",
+               "Finds the transactions that spend given outputs: in the pool and, with "
+               "-txospenderindex, in the active chain.",
                {{"outputs",
                  RpcType::kArray,
                  true,

@@ -125,8 +125,9 @@ RpcMethod GetNetworkHashPs(ChainContext& context)
             "getnetworkhashps",
             "Estimated hashes per second of the network.",
             {{"nblocks", RpcType::kNumber, false, "120",
-              "Blocks to go by; -1: those since the last change of difficulty"},
-             {"height", RpcType::kNumber, false, "-1", "The last of them; -1: the tip"}},
+              "Number of blocks to use; -1: those since the last change of difficulty"},
+             {"height", RpcType::kNumber, false, "-1", "Height of the last block to use; -1: the "
+                                                       "tip"}},
             "n    (numeric) Hashes per second",
             "\n120 1000",
             [&context](const RpcCall& call) { return NetworkHashRate(context, call); }};

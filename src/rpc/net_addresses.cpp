@@ -94,7 +94,7 @@ RpcMethod GetRawAddrMan(NetContext& context)
 {
     return {"hidden",
             "getrawaddrman",
-            "Everything in the address manager. This call may change.",
+            "Lists all entries of the address manager. The format may change.",
             {},
             "{\n"
             "  \"new|tried\": {                (json object) The tables\n"
@@ -125,8 +125,8 @@ RpcMethod GetNodeAddresses(NetContext& context)
 {
     return {"network",
             "getnodeaddresses",
-            "Addresses of peers that are worth trying, in no order.",
-            {{"count", RpcType::kNumber, false, "1", "How many at most; 0: all"},
+            "Lists known addresses of nodes, in random order.",
+            {{"count", RpcType::kNumber, false, "1", "Maximum number of addresses; 0: all"},
              {"network", RpcType::kString, false, "all networks",
               "Of this one only: ipv4, ipv6, onion, i2p, cjdns"}},
             "[\n"
@@ -151,7 +151,7 @@ void AddPeerAddressMethods(RpcTable& table, NetContext& context)
         table,
         {"network",
          "getaddrmaninfo",
-         "How many addresses the address manager holds: heard of (new), and connected to "
+         "Counts the addresses in the address manager: received from peers (new), and connected to "
          "before (tried).",
          {},
          "{\n"
@@ -171,7 +171,8 @@ void AddPeerAddressMethods(RpcTable& table, NetContext& context)
          "For tests: adds an address to the address manager, as if its own peer had sent it.",
          {{"address", RpcType::kString, true, "", "The address"},
           {"port", RpcType::kNumber, true, "", "The port"},
-          {"tried", RpcType::kBool, false, "false", "Into the table of those tried"}},
+          {"tried", RpcType::kBool, false, "false", "Whether to add it to the table of tried "
+                                                    "addresses"}},
          "{\n"
          "  \"success\": bool,     (boolean) Whether it was added\n"
          "  \"error\": \"str\"       (string, optional) Why it was not\n"
@@ -181,7 +182,7 @@ void AddPeerAddressMethods(RpcTable& table, NetContext& context)
     AddNetMethod(table,
                  {"network",
                   "exportasmap",
-                  "Writes the map of networks to providers that is built in to a file. None is.",
+                  "Writes the built-in map of autonomous systems to a file. This program has none.",
                   {{"path", RpcType::kString, true, "", "The file"}},
                   "{ \"path\": \"str\", \"bytes_written\": n, \"file_hash\": \"hex\" }",
                   "\"asmap.dat\"",

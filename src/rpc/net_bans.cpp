@@ -81,13 +81,14 @@ void AddBanMethods(RpcTable& table, NetContext& context)
         table,
         {"network",
          "setban",
-         "Bans an address or a range of them, or takes that back. Peers from there are left.",
+         "Bans an address or a range of addresses, or removes the ban. Peers with these addresses "
+         "are disconnected.",
          {{"subnet", RpcType::kString, true, "", "An address, or a range as address/bits or /mask"},
           {"command", RpcType::kString, true, "", "add or remove"},
           {"bantime", RpcType::kNumber, false, "0",
-           "Seconds it lasts, or when it ends; 0: as long as -bantime says"},
+           "Duration of the ban in seconds, or its end; 0: the duration of -bantime"},
           {"absolute", RpcType::kBool, false, "false",
-           "bantime is when it ends, in seconds since 1970"}},
+           "bantime is the end of the ban, in seconds since 1970"}},
          "null",
          "\"192.168.0.6\" \"add\" 86400\n\"192.168.0.0/24\" \"add\"",
          [&](const RpcCall& call) { return SetBan(table, context, call); }});
@@ -108,7 +109,7 @@ void AddBanMethods(RpcTable& table, NetContext& context)
                          [&context](const RpcCall&) { return ListBanned(context); }});
     AddNetMethod(table, {"network",
                          "clearbanned",
-                         "Takes all bans back.",
+                         "Removes all bans.",
                          {},
                          "null",
                          "",

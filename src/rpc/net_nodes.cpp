@@ -110,9 +110,9 @@ void AddNodeMethods(RpcTable& table, NetContext& context)
     AddNetMethod(
         table, {"network",
                 "addnode",
-                "Adds a peer that the node stays connected to, removes it, or tries it once. Added "
-                "peers are not disconnected for misbehaviour; there are at most 8 at a time, "
-                "beyond -maxconnections.",
+                "Adds a peer to which the node keeps a connection, removes it, or connects to it "
+                "once. Added peers are not disconnected for misbehaviour. At most 8 are connected "
+                "at a time, in addition to -maxconnections.",
                 {{"node", RpcType::kString, true, "", "Address or name, with or without port"},
                  {"command", RpcType::kString, true, "", "add, remove or onetry"},
                  {"v2transport", RpcType::kBool, false, "as -v2transport",
@@ -123,7 +123,7 @@ void AddNodeMethods(RpcTable& table, NetContext& context)
     AddNetMethod(table,
                  {"network",
                   "getaddednodeinfo",
-                  "The peers that were added by addnode or -addnode, other than by onetry.",
+                  "Lists the peers that were added by addnode (except onetry) or -addnode.",
                   {{"node", RpcType::kString, false, "all", "This one only"}},
                   "[\n"
                   "  {\n"
@@ -139,7 +139,8 @@ void AddNodeMethods(RpcTable& table, NetContext& context)
     AddNetMethod(
         table, {"hidden",
                 "addconnection",
-                "For tests: connects as the node would of its own accord. On regtest only.",
+                "For tests: makes a connection of the given type, as the node does automatically. "
+                "On regtest only.",
                 {{"address", RpcType::kString, true, "", "Address and port"},
                  {"connection_type", RpcType::kString, true, "",
                   "outbound-full-relay, block-relay-only, addr-fetch or feeler"},

@@ -122,8 +122,10 @@ RpcMethod GetPeerInfo(NetContext& context)
             "    \"version\": n,               (numeric) Of its protocol\n"
             "    \"subver\": \"str\",            (string) Its name\n"
             "    \"inbound\": bool,            (boolean) It called us\n"
-            "    \"bip152_hb_to\": bool,       (boolean) We want its blocks unasked, compact\n"
-            "    \"bip152_hb_from\": bool,     (boolean) It wants ours so\n"
+            "    \"bip152_hb_to\": bool,       (boolean) It announces blocks to us by compact "
+            "blocks\n"
+            "    \"bip152_hb_from\": bool,     (boolean) We announce blocks to it by compact "
+            "blocks\n"
             "    \"presynced_headers\": n,     (numeric) Height of its presync; -1: none\n"
             "    \"synced_headers\": n,        (numeric) Last header in common\n"
             "    \"synced_blocks\": n,         (numeric) Last block in common\n"
@@ -156,7 +158,7 @@ RpcMethod DisconnectNode(NetContext& context)
 {
     return {"network",
             "disconnectnode",
-            "Leaves a peer, named by its address or its number.",
+            "Disconnects a peer, selected by its address or its number.",
             {{"address", RpcType::kString, false, "by number", "As getpeerinfo shows it; or \"\""},
              {"nodeid", RpcType::kNumber, false, "by address", "The peer's number"}},
             "null",
@@ -264,9 +266,9 @@ void AddPeerMethods(RpcTable& table, NetContext& context)
     AddNetMethod(table, SendMessageToPeer(context));
     table.Add({"blockchain",
                "getblockfrompeer",
-               "Asks a peer for a block whose header is known. A peer that does not answer is "
-               "left; one that sent something else for it before is not asked. There will be no "
-               "undo data for it unless it is connected.",
+               "Requests a block with a known header from a peer. A peer that does not answer is "
+               "disconnected; a peer that has sent other bytes for this block before is not asked "
+               "again. The block has no undo data unless it is connected.",
                {{"blockhash", RpcType::kHex, true, "", "The block"},
                 {"peer_id", RpcType::kNumber, true, "", "Id of the peer in getpeerinfo"}},
                "{}    (empty json object) It was asked",

@@ -70,10 +70,11 @@ RpcMethod GetNetworkInfo(NetContext& context)
 {
     return {"network",
             "getnetworkinfo",
-            "State of the node's part of the peer-to-peer network.",
+            "Shows the state of the node's network connections.",
             {},
             "{\n"
-            "  \"version\": n,               (numeric) Of the Core whose calls these are\n"
+            "  \"version\": n,               (numeric) Version of Bitcoin Core with the same "
+            "calls\n"
             "  \"subversion\": \"str\",        (string) The name that peers see\n"
             "  \"protocolversion\": n,       (numeric) Of the protocol\n"
             "  \"localservices\": \"hex\",     (string) Offered services, as bits\n"
@@ -82,22 +83,24 @@ RpcMethod GetNetworkInfo(NetContext& context)
             "  \"timeoffset\": n,            (numeric) Seconds that peers' clocks are ahead\n"
             "  \"networkactive\": bool,      (boolean) Whether there may be peers\n"
             "  \"connections\": n,           (numeric) Peers\n"
-            "  \"connections_in\": n,        (numeric) That called us\n"
-            "  \"connections_out\": n,       (numeric) That we called\n"
+            "  \"connections_in\": n,        (numeric) Inbound peers\n"
+            "  \"connections_out\": n,       (numeric) Outbound peers\n"
             "  \"networks\": [\n"
             "    {\n"
             "      \"name\": \"str\",          (string) ipv4, ipv6, onion, i2p, cjdns\n"
             "      \"limited\": bool,        (boolean) Ruled out by -onlynet\n"
-            "      \"reachable\": bool,      (boolean) Whether it is connected to\n"
+            "      \"reachable\": bool,      (boolean) Whether the node can connect to it\n"
             "      \"proxy\": \"str\",         (string) Its proxy, or empty\n"
-            "      \"proxy_randomize_credentials\": bool    (boolean) Logins there differ\n"
+            "      \"proxy_randomize_credentials\": bool    (boolean) Whether each connection uses "
+            "other credentials\n"
             "    }, ...\n"
             "  ],\n"
             "  \"relayfee\": n,              (numeric) Least fee rate, BTC/kvB\n"
             "  \"incrementalfee\": n,        (numeric) Least step of fee rates, BTC/kvB\n"
             "  \"localaddresses\": [\n"
             "    { \"address\": \"str\", \"port\": n, \"score\": n }, ...\n"
-            "  ],                          (json array) Own addresses, and how sure they are\n"
+            "  ],                          (json array) The node's addresses, with a score of "
+            "reliability\n"
             "  \"warnings\": [ \"str\", ... ]  (json array) Warnings of the node\n"
             "}",
             "",
@@ -179,8 +182,9 @@ void AddNetworkMethods(RpcTable& table, NetContext& context)
     AddNetMethod(table,
                  {"network",
                   "setnetworkactive",
-                  "Whether there may be peers at all.",
-                  {{"state", RpcType::kBool, true, "", "false: all are left, and none called"}},
+                  "Switches all connections to peers on or off.",
+                  {{"state", RpcType::kBool, true, "", "false: disconnect all peers, and make no "
+                                                       "connections"}},
                   "true|false    (boolean) As it is now",
                   "true",
                   [&context](const RpcCall& call) -> UniValue {

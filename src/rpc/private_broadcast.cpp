@@ -97,7 +97,7 @@ void AddPrivateBroadcastMethods(RpcTable& table, NetContext& context)
                "abortprivatebroadcast",
                "Stops sending a transaction without the pool. Needs -privatebroadcast.",
                {{"id", RpcType::kHex, true, "",
-                 "Its txid, which may name several with different witnesses, or its wtxid"}},
+                 "Its txid, which also selects copies with different witnesses, or its wtxid"}},
                "{\n"
                "  \"removed_transactions\": [\n"
                "    { \"txid\": \"hex\", \"wtxid\": \"hex\", \"hex\": \"hex\" }, ...\n"

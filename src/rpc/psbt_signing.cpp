@@ -119,9 +119,9 @@ RpcMethod UpdateMethod(PoolContext& context)
 {
     return {"rawtransactions",
             "utxoupdatepsbt",
-            "Adds to a PSBT the unspent outputs that it spends by witness, the transactions that "
-            "it spends from the pool or, with -txindex, from blocks, and data of descriptors about "
-            "its inputs and outputs: keys with their paths, and scripts.",
+            "Adds data to a PSBT: the unspent outputs that it spends by witness; the transactions "
+            "that it spends from, out of the pool or, with -txindex, out of blocks; and the keys "
+            "with paths and the scripts of descriptors.",
             {PsbtArg(), DescriptorsArg(false)},
             "\"base64\"    (string) The PSBT",
             "\"psbt\"",
@@ -133,7 +133,7 @@ RpcMethod ProcessMethod(PoolContext& context)
     return {
         "rawtransactions",
         "descriptorprocesspsbt",
-        "As utxoupdatepsbt; and signs with the private keys of the descriptors.",
+        "Does the same as utxoupdatepsbt, and signs with the private keys of the descriptors.",
         {PsbtArg(),
          DescriptorsArg(true),
          WithCliForm({"sighashtype", RpcType::kString, false, "DEFAULT for Taproot, ALL otherwise",

@@ -135,7 +135,8 @@ RpcMethod CreateMethod(ChainContext& context)
     args.push_back(VersionArg());
     return {"rawtransactions",
             "createpsbt",
-            "A PSBT of a transaction that spends and pays as asked for; see createrawtransaction.",
+            "Makes a PSBT of a transaction with the given inputs and outputs; see "
+            "createrawtransaction.",
             args,
             kPsbtResult,
             "'[{\"txid\":\"myid\",\"vout\":0}]' '[{\"address\":0.01}]'",
@@ -146,10 +147,10 @@ RpcMethod ConvertMethod()
 {
     return {"rawtransactions",
             "converttopsbt",
-            "A PSBT of a transaction.",
+            "Converts a transaction into a PSBT.",
             {{"hexstring", RpcType::kHex, true, "", "The transaction"},
              {"permitsigdata", RpcType::kBool, false, "false",
-              "Whether to leave signatures out; if not, one with signatures is refused"},
+              "Whether to remove signatures; otherwise a transaction with signatures is refused"},
              {"iswitness", RpcType::kBool, false, "depends on heuristic tests",
               "Whether it is in the form with witnesses; without this the node tries both"},
              VersionArg()},
@@ -162,7 +163,7 @@ RpcMethod DecodeMethod(ChainContext& context)
 {
     return {"rawtransactions",
             "decodepsbt",
-            "A PSBT as an object. Missing fields are left out.",
+            "Decodes a PSBT into an object. Missing fields are omitted.",
             {PsbtArg()},
             "{\n"
             "  \"tx\" : {...},                 (json object) Version 0: as decoderawtransaction\n"
@@ -187,11 +188,10 @@ RpcMethod FinalizeMethod()
 {
     return {"rawtransactions",
             "finalizepsbt",
-            "Turns the signatures of inputs that have all they need into final scripts and "
-            "witnesses.",
+            "Makes final scripts and witnesses of inputs that have all signatures.",
             {PsbtArg(),
              {"extract", RpcType::kBool, false, "true",
-              "Whether to answer with the transaction, if it is complete"}},
+              "Whether to return the transaction, if it is complete"}},
             "{\n  \"psbt\" : \"base64\",   (string) If it is not complete, or not to be extracted\n"
             "  \"hex\" : \"hex\",       (string) The transaction\n"
             "  \"complete\" : bool    (boolean) Whether all inputs are signed\n}",
@@ -204,7 +204,7 @@ RpcMethod AnalyzeMethod()
     return {
         "rawtransactions",
         "analyzepsbt",
-        "The missing parts of a PSBT, and the role that adds them next.",
+        "Shows the missing parts of a PSBT, and the role that has to add the next part.",
         {PsbtArg()},
         "{\n"
         "  \"inputs\" : [ {\n"
@@ -217,8 +217,9 @@ RpcMethod AnalyzeMethod()
         "  \"estimated_vsize\" : n,       (numeric) When all have signed\n"
         "  \"estimated_feerate\" : n,     (numeric) Bitcoin per 1,000 virtual bytes\n"
         "  \"fee\" : n,                   (numeric) Bitcoin\n"
-        "  \"next\" : \"str\",              (string) The first of those of all inputs\n"
-        "  \"error\" : \"str\"              (string) Why it cannot become valid\n}",
+        "  \"next\" : \"str\",              (string) The earliest role that an input needs\n"
+        "  \"error\" : \"str\"              (string) Why it cannot become valid\n"
+        "}",
         "\"psbt\"",
         [](const RpcCall& call) { return PsbtAnalysisJson(AnalyzePsbt(ParsePsbt(call.At(0)))); }};
 }
@@ -239,8 +240,8 @@ void AddPsbtMethods(RpcTable& table, ChainContext& context)
                CombinePsbts});
     table.Add({"rawtransactions",
                "joinpsbts",
-               "One PSBT of version 0 with the inputs and outputs of several, in random order. "
-               "They must not spend the same outputs.",
+               "Joins several PSBTs into one of version 0 with all inputs and outputs, in random "
+               "order. They must not spend the same outputs.",
                {PsbtsArg()},
                kPsbtResult,
                "'[\"mybase64_1\",\"mybase64_2\"]'",

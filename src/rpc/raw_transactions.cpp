@@ -223,8 +223,8 @@ RpcMethod SignMethod(PoolContext& context)
           RpcType::kArray,
           false,
           "",
-          "Outputs that are spent and are not on the chain. Scripts are needed where the output "
-          "names them by their hash, amounts where signatures are in the witness",
+          "Spent outputs that are not on the chain. Scripts are required if the output has only "
+          "their hash, amounts if signatures are in the witness",
           {},
           "[{\"txid\":\"hex\",\"vout\":n,\"scriptPubKey\":\"hex\",\"redeemScript\":\"hex\","
           "\"witnessScript\":\"hex\",\"amount\":amount},...]"},
@@ -243,8 +243,8 @@ RpcMethod SignMethod(PoolContext& context)
 void AddRawTransactionMethods(RpcTable& table, PoolContext& context)
 {
     table.Add({"rawtransactions", "createrawtransaction",
-               "A transaction that spends and pays as asked for. It is not signed, and it is not "
-               "checked whether its inputs exist.",
+               "Makes a transaction with the given inputs and outputs. It is not signed, and its "
+               "inputs are not looked up.",
                TransactionArgs(), "\"hex\"    (string) The transaction",
                "'[{\"txid\":\"myid\",\"vout\":0}]' '[{\"address\":0.01}]'",
                [&context](const RpcCall& call) -> UniValue {
@@ -252,7 +252,7 @@ void AddRawTransactionMethods(RpcTable& table, PoolContext& context)
                }});
     table.Add({"rawtransactions",
                "combinerawtransaction",
-               "One transaction with the signatures of several that are signed in part.",
+               "Combines partly signed copies of a transaction into one with all signatures.",
                {{"txs",
                  RpcType::kArray,
                  true,

@@ -121,9 +121,9 @@ void AddSendMethod(RpcTable& table, PoolContext& context, NetContext& net)
     table.Add({"rawtransactions",
                "sendrawtransaction",
                "Puts a transaction into this node's pool, and announces it to peers. With "
-               "-privatebroadcast it is sent over short connections of its own to peers of Tor "
-               "and I2P instead, and enters the pool when it comes back from the network; the "
-               "call fails while 10,000 transactions wait for that.",
+               "-privatebroadcast it is instead sent over separate short connections through Tor "
+               "and I2P, and enters the pool when a peer sends it back. The call fails while "
+               "10,000 transactions wait for that.",
                {{"hexstring", RpcType::kHex, true, "", "The transaction"},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},

@@ -110,7 +110,7 @@ constexpr unsigned kPlain = OptionSpec::kPlain;
 
 constexpr OptionRow<RpcServerOptions> kRows[] = {
     {"-deprecatedrpc", "=<what>",
-     "Answer as older versions did: \"warnings\" makes that member one string",
+     "Enable deprecated behaviour: \"warnings\" makes that field one string",
      OptionSpec::kHidden},
     {"-rest", "", "Answer requests for public data below /rest/, without a login (default: 0)",
      kPlain, kFlag<&RpcServerOptions::rest>},
@@ -127,8 +127,8 @@ constexpr OptionRow<RpcServerOptions> kRows[] = {
      "[host]:port for IPv6. May be given several times (default: 127.0.0.1 and ::1)",
      OptionSpec::kNetworkOnly},
     {"-rpccookiefile", "=<loc>",
-     "Where the cookie for logging in goes; relative paths are below the network's data "
-     "directory (default: .cookie)"},
+     "File of the login cookie; relative paths are below the network's data directory (default: "
+     ".cookie)"},
     {"-rpccookieperms", "=<readable-by>",
      "Users with read access to the cookie: owner, group or all (default: owner)"},
     {"-rpcpassword", "=<pw>", "Password for JSON-RPC connections", OptionSpec::kSensitive,

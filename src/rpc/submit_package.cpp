@@ -119,13 +119,13 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context)
     table.Add({"rawtransactions",
                "submitpackage",
                "Puts a transaction and its parents into this node's pool, and announces them to "
-               "peers. A parent may pay too little if its child pays for both.",
+               "peers. A parent may pay less than the minimum if its child pays for both.",
                {{"package",
                  RpcType::kArray,
                  true,
                  "",
                  "Up to 25 transactions as hex, the child last; its parents may not spend each "
-                 "other, and may be left out if the pool has them",
+                 "other, and may be omitted if they are in the pool",
                  {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},

@@ -16,7 +16,7 @@ RpcMethod DecodeRawTransaction(ChainContext& context)
     return {
         "rawtransactions",
         "decoderawtransaction",
-        "A serialized transaction as an object.",
+        "Decodes a serialized transaction into an object.",
         {{"hexstring", RpcType::kHex, true, "", "The transaction"},
          {"iswitness", RpcType::kBool, false, "depends on heuristic tests",
           "Whether it is in the form with witnesses; without this the node tries both"}},
@@ -170,7 +170,8 @@ RpcMethod GetRawTransaction(ChainContext& context, const TxPool& pool)
          {"verbosity|verbose", RpcType::kAny, false, "0",
           "0: hex; 1: object; 2: with fee and the outputs that it spends"},
          {"blockhash", RpcType::kHex, false, "",
-          "The block it is in. Without -txindex needed for all but those of the pool"}},
+          "The block that contains it; required without -txindex, unless the transaction is in the "
+          "pool"}},
         "\"hex\"    (string) With verbosity 0\n"
         "{\n  \"in_active_chain\": bool,\n"
         "  \"txid\": \"hex\", \"hash\": \"hex\", \"version\": n, \"size\": n, \"vsize\": n,\n"

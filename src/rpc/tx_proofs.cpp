@@ -153,8 +153,8 @@ RpcMethod VerifyTxOutProof(ChainContext& context)
 {
     return {"blockchain",
             "verifytxoutproof",
-            "The transactions that a proof shows to be in a block of the active chain. An error if "
-            "the block is not there, empty if the proof is wrong.",
+            "Lists the transactions that a proof shows to be in a block of the active chain. An "
+            "error if the block is not on that chain, empty if the proof is wrong.",
             {{"proof", RpcType::kHex, true, "", "The result of gettxoutproof"}},
             "[ \"txid\", ... ]    (array) The transactions",
             "\"proof\"",

@@ -8,7 +8,7 @@ void AddZmqMethods(RpcTable& table, std::vector<ZmqNotification> active)
 {
     table.Add({"zmq",
                "getzmqnotifications",
-               "What is published by ZeroMQ (-zmqpub...).",
+               "Lists the active ZeroMQ publishers (-zmqpub...).",
                {},
                "[\n  {\n"
                "    \"type\": \"pubhashtx\",    (string) What is published\n"

@@ -54,14 +54,14 @@ constexpr OptionRow<Nothing> kHelp[] = {
 
 constexpr OptionRow<Nothing> kChain[] = {
     {"-chain", "=<chain>", "Network: main, test, testnet4, signet or regtest (default: main)"},
-    {"-regtest", "", "Use the regression test network: blocks can be made at once",
+    {"-regtest", "", "Use the regression test network, in which blocks are made without work",
      OptionSpec::kHidden},
     {"-signet", "", "Use the signet network"},
     {"-signetchallenge", "", "Script, in hex, that the blocks of a custom signet satisfy",
      OptionSpec::kNoNegation},
     {"-signetseednode", "", "Seed node of a custom signet, host[:port]; may be repeated",
      OptionSpec::kNoNegation},
-    {"-testnet", "", "Use testnet3, which is going out of use"},
+    {"-testnet", "", "Use testnet3, which is deprecated"},
     {"-testnet4", "", "Use testnet4"},
     {"-vbparams", "=deployment:start:end[:min_activation_height]",
      "Start, timeout and minimum height of a version-bits deployment; not on main",

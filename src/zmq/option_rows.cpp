@@ -13,16 +13,17 @@ constexpr OptionRow<ZmqOptions> kZmq[] = {
     {"-zmqpubhashblockhwm", "=<n>",
      "Messages that may wait for a subscriber before more are dropped (default: 1000)"},
     {"-zmqpubhashtx", "=<address>",
-     "Publish the ids of transactions: new ones of the pool, and those of blocks"},
-    {"-zmqpubhashtxhwm", "=<n>", "Likewise (default: 1000)"},
+     "Publish the ids of transactions that enter the pool, and of those in connected and "
+     "disconnected blocks"},
+    {"-zmqpubhashtxhwm", "=<n>", "The same bound for these messages (default: 1000)"},
     {"-zmqpubrawblock", "=<address>", "Publish each new tip as bytes"},
-    {"-zmqpubrawblockhwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubrawblockhwm", "=<n>", "The same bound for these messages (default: 1000)"},
     {"-zmqpubrawtx", "=<address>", "Publish the transactions of -zmqpubhashtx as bytes"},
-    {"-zmqpubrawtxhwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubrawtxhwm", "=<n>", "The same bound for these messages (default: 1000)"},
     {"-zmqpubsequence", "=<address>",
      "Publish each change of chain and pool: blocks connected (C) and disconnected (D), "
      "transactions added (A) and removed (R)"},
-    {"-zmqpubsequencehwm", "=<n>", "Likewise (default: 1000)"},
+    {"-zmqpubsequencehwm", "=<n>", "The same bound for these messages (default: 1000)"},
 };
 
 /** In the order in which one event is published. */
