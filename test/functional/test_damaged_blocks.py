@@ -368,10 +368,8 @@ class LeftOut(Damaged):
         given = [f"-ibdboosterfile={self.made.container}", "-ibdboosterfullvalidation"]
         for options, line in ((["-ibdbooster"], "Join: hints of"), (given, "Undo: checking")):
             with self.subTest(options):
-                node = self.stored()
-                node.launch("-reindex", *self.peer(), *options)
-                wait_until(lambda line=line, node=node: line in node.log_text, line)
-                node.kill()
+                node = self.killed_before_coins(self.stored, line, "-reindex", *self.peer(),
+                                                *options)
                 shutil.rmtree(node.net_dir / "chainstate.ibdbooster", ignore_errors=True)
                 path = node.blocks_dir / "blk00000.dat"
                 path.write_bytes(path.read_bytes()[:60_000])
@@ -385,11 +383,8 @@ class LeftOut(Damaged):
         given = [f"-ibdboosterfile={self.made.container}", "-ibdboosterfullvalidation"]
         for options, line in ((["-ibdbooster"], "Join: hints of"), (given, "Undo: checking")):
             with self.subTest(options):
-                node = self.stored()
                 options = [*self.made.trust, NO_UNDO, *options]
-                node.launch("-reindex", *options)
-                wait_until(lambda line=line, node=node: line in node.log_text, line)
-                node.kill()
+                node = self.killed_before_coins(self.stored, line, "-reindex", *options)
                 path = node.blocks_dir / "blk00000.dat"
                 whole = path.read_bytes()
                 path.write_bytes(whole[:60_000])

@@ -48,6 +48,19 @@ class NetworkBooster(FunctionalTest):
         hints.write_bytes(bad)
         return hints
 
+    def killed_before_coins(self, make, line, *args):
+        """Makes a node without coins and kills it once its log has `line`. If the coins are in
+        place by then, another one."""
+        for _ in range(10):
+            node = make()
+            shutil.rmtree(node.net_dir / "chainstate", ignore_errors=True)
+            node.launch(*args)
+            wait_until(lambda node=node: line in node.log_text, line)
+            node.kill()
+            if not (node.net_dir / "chainstate" / "CURRENT").exists():
+                return node
+        return self.fail("each kill came too late")
+
     def kill_on_the_way(self, node, args, step, times):
         """Lets it fold `step` blocks and kills it, so often or until it is through."""
         folded = 0
@@ -326,13 +339,8 @@ class OwnHints(NetworkBooster):
         """All blocks were there: the next start needs no peer."""
         made = small_chain()
         server = self.serve(made)
-        for _ in range(10):
-            node = self.node()
-            node.launch(*self.from_peer(made, server.p2p_port))
-            wait_until(lambda: "Join: hints of" in node.log_text, "hints")
-            node.kill()
-            if not (node.net_dir / "chainstate" / "CURRENT").exists():
-                break  # killed before the coins were in place
+        node = self.killed_before_coins(self.node, "Join: hints of",
+                                        *self.from_peer(made, server.p2p_port))
         node.start("-connect=0", "-ibdbooster", *made.trust)
         self.assertGreaterEqual(node.rpc("getblockcount"), made.terminal_height)
         self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
