@@ -218,6 +218,7 @@ Result<> IndexFollower::WriteBatch(bool named)
         IBD_RETURN_IF_ERROR(Explained(m_index.Save(*m_batch)));
         PutBestBlock(*m_batch, *m_best);
     }
+    m_batch->Sort();
     IBD_RETURN_IF_ERROR(Explained(m_index.Db().Write(*m_batch, named)));
     if (named) m_saved = m_best;
     m_batch->Clear();

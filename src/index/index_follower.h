@@ -6,7 +6,8 @@
 // again. Owned by Indexes.
 //
 // Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
-// records, one block and its undo data, and the caches of the database.
+// records, up to four times that while they are sorted, one block and its undo data, and the caches
+// of the database.
 #pragma once
 
 #include "index/index.h"

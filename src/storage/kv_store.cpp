@@ -1,5 +1,7 @@
 // See kv_store.h.
 #include "storage/kv_store.h"
+
+#include "util/check.h"
 #include "util/hex.h"
 #include "util/mutex.h"
 
@@ -9,6 +11,7 @@
 #include <leveldb/filter_policy.h>
 #include <leveldb/write_batch.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
@@ -237,6 +240,44 @@ const Path& KvStore::Directory() const { return m_impl->options.directory; }
 
 // Batches.
 
+namespace {
+
+/** Collects the changes of a batch and orders them by key. Keys and values stay in the batch. */
+class SortedChanges final : public leveldb::WriteBatch::Handler {
+public:
+    void Put(const leveldb::Slice& key, const leveldb::Slice& value) override
+    {
+        m_changes.push_back({key, value, false});
+    }
+    void Delete(const leveldb::Slice& key) override { m_changes.push_back({key, {}, true}); }
+
+    leveldb::WriteBatch Sorted()
+    {
+        std::ranges::stable_sort(m_changes, [](const Change& a, const Change& b) {
+            return a.key.compare(b.key) < 0;
+        });
+        leveldb::WriteBatch out;
+        for (const Change& change : m_changes) {
+            if (change.erased) {
+                out.Delete(change.key);
+            } else {
+                out.Put(change.key, change.value);
+            }
+        }
+        return out;
+    }
+
+private:
+    struct Change {
+        leveldb::Slice key;
+        leveldb::Slice value;
+        bool erased;
+    };
+    std::vector<Change> m_changes;
+};
+
+} // namespace
+
 struct KvBatch::Impl {
     mutable leveldb::WriteBatch batch; //!< LevelDB numbers it while it writes it
     XorKey key;
@@ -258,6 +299,15 @@ void KvBatch::Put(ByteSpan key, ByteSpan value)
 }
 
 void KvBatch::Erase(ByteSpan key) { m_impl->batch.Delete(ToSlice(key)); }
+
+void KvBatch::Sort()
+{
+    SortedChanges changes;
+    const leveldb::Status read = m_impl->batch.Iterate(&changes);
+    CHECK(read.ok());
+    m_impl->batch = changes.Sorted();
+}
+
 void KvBatch::Clear() { m_impl->batch.Clear(); }
 size_t KvBatch::ApproximateSize() const { return m_impl->batch.ApproximateSize(); }
 

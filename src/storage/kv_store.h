@@ -44,6 +44,9 @@ public:
 
     void Put(ByteSpan key, ByteSpan value);
     void Erase(ByteSpan key);
+    /** Orders the changes by key, those of one key as they are. LevelDB inserts each into a skip
+     *  list, which takes half the time if the keys before lie nearby. */
+    void Sort();
     void Clear();
     /** Bytes of the batch as LevelDB counts them. */
     size_t ApproximateSize() const;

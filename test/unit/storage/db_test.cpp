@@ -57,6 +57,20 @@ CoinMap AllCoins(const CoinsDb& db)
     return coins;
 }
 
+/** All records but the obfuscation key. */
+std::map<Bytes, Bytes> RecordsOf(const KvStore& store)
+{
+    std::map<Bytes, Bytes> records;
+    KvIterator it = store.NewIterator();
+    for (it.SeekToFirst(); it.Valid(); it.Next()) {
+        if (std::ranges::equal(it.Key(), ObfuscationRecordKey())) continue;
+        records[Bytes(it.Key().begin(), it.Key().end())] =
+            Bytes(it.Value().begin(), it.Value().end());
+    }
+    Must(it.Status());
+    return records;
+}
+
 Bytes WholeFile(const Path& path) { return Must(ReadWholeFile(TestEnv(), path)); }
 
 /** Flips bits in the first half of each table. */
@@ -133,6 +147,30 @@ TEST_CASE("wiping, destroying, compacting, estimating")
     Must(DestroyDb(dir / "db"));
     CHECK_FALSE(TestEnv().Exists(dir / "db"));
     Must(DestroyDb(dir / "never was"));
+}
+
+TEST_CASE("a sorted batch does what the batch does, also to keys that it changes twice")
+{
+    TempDir dir;
+    std::array<std::unique_ptr<KvStore>, 2> stores;
+    for (size_t i = 0; i < 2; ++i) {
+        stores[i] = OpenKv(dir.Get() / std::to_string(i));
+    }
+    for (int round = 0; round < 20; ++round) {
+        std::array<KvBatch, 2> batches{KvBatch(*stores[0]), KvBatch(*stores[1])};
+        for (size_t change = TestRng()() % 300; change > 0; --change) {
+            const Bytes key = {static_cast<uint8_t>(TestRng()()), static_cast<uint8_t>(round % 3)};
+            const Bytes value = RandomBytes(TestRng()() % 50);
+            const bool erase = TestRng()() % 3 == 0;
+            for (KvBatch& batch : batches) erase ? batch.Erase(key) : batch.Put(key, value);
+        }
+        const size_t size = batches[1].ApproximateSize();
+        batches[1].Sort();
+        CHECK(batches[1].ApproximateSize() == size);
+        for (size_t i = 0; i < 2; ++i) REQUIRE(stores[i]->Write(batches[i]).Ok());
+        CHECK(RecordsOf(*stores[0]) == RecordsOf(*stores[1]));
+    }
+    CHECK(!RecordsOf(*stores[0]).empty());
 }
 
 TEST_CASE("an iterator does not see later writes")
