@@ -66,7 +66,7 @@ class Program(full_pool.Program):
 
 
 class Watcher(threading.Thread):
-    """An honest peer that notes when it was told of a block or a transaction."""
+    """An honest peer that records when a block or a transaction was announced to it."""
 
     def __init__(self, port, tip):
         super().__init__(daemon=True)
@@ -100,7 +100,7 @@ class Watcher(threading.Thread):
             self.news.notify_all()
 
     def time_of(self, name):
-        """When it was told; None: not in time."""
+        """The time of the announcement; None: not in time."""
         with self.news:
             self.news.wait_for(lambda: name in self.told, PATIENCE)
             return self.told.get(name)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures by how much the time left that a node tells errs, over a generated chain: runs each kind
-of rebuild, asks getboosterinfo ten times a second, and compares what it told at half of the time
+"""Measures the error of the time left that a node shows, over a generated chain: runs each kind of
+rebuild, asks getboosterinfo ten times a second, and compares the time left at half of the duration
 with what was then left.
 
     bench/ibd/time_left.py --build build --work /somewhere [--outputs 39600000] [--threads 1]
         [--full-validation] [--only WORD]
 
 --only leaves out the kinds whose name lacks WORD. A run below 8 seconds is not judged, as the time
-left is told in whole seconds. The costs of the steps in src/booster/work_plan.cpp come from the CPU
-seconds of each step that it prints.
+left is shown in whole seconds. The costs of the steps in src/booster/work_plan.cpp come from the
+CPU seconds of each step that it prints.
 """
 import shutil
 import subprocess

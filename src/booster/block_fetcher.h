@@ -4,7 +4,7 @@
 
 #include "net/peer/block_downloader.h"
 #include "net/peer/block_sink.h"
-#include "net/peer/headers_told.h"
+#include "net/peer/header_answers.h"
 
 namespace ibd {
 
@@ -22,7 +22,7 @@ public:
     /** Number of connected peers. */
     virtual size_t PeerCount() const = 0;
     /** Asks peers for their last headers, and returns how many have sent all of them. */
-    virtual HeadersTold AskForLastHeaders() = 0;
+    virtual HeaderAnswers AskForLastHeaders() = 0;
 };
 
 /** Starts the network if it is not running; null: the user has disabled it. */

@@ -15,7 +15,7 @@ struct BlockPrefetchOptions {
     // Bounds of stored blocks that are not yet durable.
     uint64_t sync_bytes = uint64_t{32} << 30;
     int64_t sync_seconds = 60;
-    /** Whether the headers up to the terminal block are there. Called on any thread. */
+    /** Whether the node has the headers up to the terminal block. Called on any thread. */
     std::function<bool()> has_headers;
     /** Called on the thread of the blocks after an error of the machine, which Stop() returns. */
     std::function<void()> failed;

@@ -31,9 +31,9 @@ void WarnIfUndoIsShort(const ChainManager& chain, Logger& log)
     if (tip == nullptr || chain.SnapshotBase() != nullptr) return;
     const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
     if (blocks >= kBlocksThatCoreChecks) return;
-    log.Warning("IBD Booster: there is undo data of the last {} blocks only. Bitcoin Core takes "
-                "back {} at its start and would refuse this directory: let this node connect {} "
-                "more first, or start Core with -checklevel=2",
+    log.Warning("IBD Booster: undo data exists only for the last {} blocks. Bitcoin Core "
+                "disconnects {} at its start and would refuse this directory: let this node "
+                "connect {} more first, or start Core with -checklevel=2",
                 blocks, kBlocksThatCoreChecks, kBlocksThatCoreChecks - blocks);
 }
 

@@ -28,22 +28,23 @@ HintsStanding HeadersWait::Wait(const Judge& judge, std::optional<uint64_t> need
     do {
         const int32_t height = best()->height;
         const size_t count = peers.PeerCount();
-        const HeadersTold told = peers.AskForLastHeaders();
+        const HeaderAnswers answers = peers.AskForLastHeaders();
         std::string detail = count ? fmt::format("{} peers", count) : "no peers";
-        if (told.told > 0) detail = Describe(told);
+        if (answers.complete > 0) detail = Describe(answers);
         if (!needed) meter.SetTotal(Expected(*best()));
         meter.Update(static_cast<uint64_t>(height), detail);
         m_parts.watch.ShowHeaders(height);
         standing = judge();
-        if (!standing.may_change || !watch.HaveEnded(height, told, m_parts.env.MonotonicMicros()))
+        if (!standing.may_change ||
+            !watch.HaveEnded(height, answers, m_parts.env.MonotonicMicros()))
             continue;
         const std::string now = WhyStillWaiting(waits);
         if (now.empty()) {
             standing.may_change = false;
             m_parts.log.Info("IBD Booster: the headers end at height {}: {}", height,
-                             Describe(told));
+                             Describe(answers));
         } else if (now != std::exchange(why, now)) {
-            m_parts.log.Warning("IBD Booster: {}: {}", Describe(told), now);
+            m_parts.log.Warning("IBD Booster: {}: {}", Describe(answers), now);
         }
     } while (standing.may_change && m_parts.watch.Pause());
     m_parts.watch.ShowHeaders(-1);

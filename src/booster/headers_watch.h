@@ -2,7 +2,7 @@
 // awaited block; a wait for headers then ends. One thread.
 #pragma once
 
-#include "net/peer/headers_told.h"
+#include "net/peer/header_answers.h"
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ public:
     explicit HeadersWatch(int64_t now) : m_moved_micros(now) {}
 
     /** `best`: height of the best header. */
-    bool HaveEnded(int32_t best, const HeadersTold& told, int64_t now);
+    bool HaveEnded(int32_t best, const HeaderAnswers& answers, int64_t now);
 
 private:
     int32_t m_best = -1;
@@ -29,6 +29,6 @@ private:
 };
 
 /** "2 of 3 peers have sent all their headers"; empty while none has. */
-std::string Describe(const HeadersTold& told);
+std::string Describe(const HeaderAnswers& answers);
 
 } // namespace ibd

@@ -109,7 +109,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     const auto there = std::count_if(pieces.begin(), pieces.end(),
                                      [](const HintsPiece& piece) { return piece.have; });
     m_log.Info("IBD Booster: fetching hints {} up to height {} from peers, {} bytes; {} of {} "
-               "groups are there",
+               "groups are stored",
                ToHex(offer.id.Span()), offer.height, offer.size, there, pieces.size());
     const uint64_t prefix = EndOfPrefix();
     const Lock lock(m_mutex);
@@ -230,9 +230,9 @@ void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
     if (!m_options.last_headers || now < m_looked_at + kHeadersLook) return;
     m_looked_at = now;
     const int32_t best = m_chain.Read().Tree().BestHeader()->height;
-    const HeadersTold told = m_options.last_headers();
-    if (HasHeaders() || !watch.HaveEnded(best, told, now)) return;
-    m_log.Info("IBD Booster: the headers end at height {}: {}", best, Describe(told));
+    const HeaderAnswers answers = m_options.last_headers();
+    if (HasHeaders() || !watch.HaveEnded(best, answers, now)) return;
+    m_log.Info("IBD Booster: the headers end at height {}: {}", best, Describe(answers));
     m_headers_ended = true;
 }
 

@@ -24,7 +24,7 @@ struct HintsFetchOptions {
     bool full_validation = false; //!< no block is assumed valid
     ProgressTargets progress = {};
     /** Asks peers for their last headers; null: no network. */
-    std::function<HeadersTold()> last_headers = {};
+    std::function<HeaderAnswers()> last_headers = {};
     /** Further text for the progress line; may be null. */
     std::function<std::string()> detail = {};
 };
@@ -41,7 +41,7 @@ public:
     void Again();
     /** Any thread. */
     void Interrupt();
-    /** Of the fetched file. */
+    /** The id of the fetched hints. */
     const Uint256& Id() const { return m_offer.id; }
     /** After Wait(): the whole file did not match its offer, although each part did. */
     bool WasFalse() const { return m_was_false; }

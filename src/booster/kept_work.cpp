@@ -65,7 +65,7 @@ Found<KeptWork::OwnWork> KeptWork::OwnHints() const
     }
     IBD_RETURN_IF_SYSTEM_ERROR(state);
     if (!state || !*state || (*state)->network_magic != m_params.magic ||
-        (*state)->stage == JoinStage::kHinted) { // hints that are gone
+        (*state)->stage == JoinStage::kHinted) { // hints that do not exist any more
         return std::nullopt;
     }
     return OwnWork{(*state)->terminal_hash, nullptr, {}, pairs};

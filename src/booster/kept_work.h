@@ -45,7 +45,7 @@ public:
     Result<FoldStanding> StandingOfFold(const Uint256& hints_id, const BlockHash& best) const;
     /** The state of a join in PairsFolder(). Bad data: it is damaged. */
     Found<JoinState> Pairs() const;
-    /** Hints of the node, and what an earlier join of all blocks left for them. */
+    /** Own hints, and the files that an earlier join of all blocks left for them. */
     struct OwnWork {
         BlockHash terminal;
         std::unique_ptr<Hints> hints;   //!< null: the join is unfinished

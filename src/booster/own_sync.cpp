@@ -188,7 +188,7 @@ Result<bool> OwnSync::JoinSurveyTo(const HeaderNode& terminal, BlockSurvey& surv
         IBD_RETURN_IF_ERROR(m_steps.CleanUp(false));
         (void)m_steps.GiveUp(terminal, verdict);
     } else if (verdict.kind == VerdictKind::kIncomplete) {
-        m_parts.log.Info("IBD Booster: not all blocks could be joined at once");
+        m_parts.log.Info("IBD Booster: not all blocks could be joined in one pass");
     }
     return true;
 }

@@ -74,7 +74,7 @@ struct SessionParts {
     {
         return options.own.undo != UndoWanted::kNo && !options.own.undo_first;
     }
-    /** The error of a node that cannot go on without the booster. */
+    /** The error of a node that cannot continue without the booster. */
     Error Refuse(const HintsStanding& standing);
     /** The consequence of a failure, for the log. */
     const char* FallbackText() const;

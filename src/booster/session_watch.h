@@ -1,5 +1,6 @@
 // SessionWatch: what other threads do with a running session: they interrupt it and read its
-// progress. Its parts say here what is at work. Owned by SessionParts; any thread.
+// progress. Its parts register here the engine and the supply that run. Owned by SessionParts; any
+// thread.
 #pragma once
 
 #include "booster/own_hints.h"
@@ -30,7 +31,7 @@ public:
     Result<Verdict> Run(std::unique_ptr<SyncEngine> engine);
     /** Releases the engine's supply or hints; its progress remains available. */
     void Release();
-    /** The supply of the blocks at work, if they come from peers; null: they do not any more. */
+    /** The supply of the running engine, if blocks come from peers; null: they do not any more. */
     void ShowSupply(const PeerBlockSupply* supply);
     /** A supply of blocks that are fetched again, to be stopped; null: none. False: interrupted. */
     bool SetMending(PeerBlockSupply* supply);

@@ -1,5 +1,5 @@
 // Estimate of the bytes of blocks that are still to come, for progress: by the network's parameters
-// at first, then by the blocks that are there. Pure.
+// at first, then by the known blocks. Pure.
 #pragma once
 
 #include "booster/work_plan.h"
@@ -14,7 +14,7 @@ struct ExpectedBlocks {
     double txs = 0;           //!< in the whole chain up to the last of the blocks
 };
 
-/** Blocks that are there, with their sizes. */
+/** The known blocks, with their sizes. */
 struct SeenBlocks {
     uint64_t blocks = 0;
     uint64_t bytes = 0;

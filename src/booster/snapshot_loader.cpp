@@ -184,8 +184,8 @@ Result<> SnapshotLoader::CompleteDatabase()
     return m_env.SyncDirectory(m_work.Get());
 }
 
-// The hash of the block comes before the file that makes the folder a database: what a crash leaves
-// complete is the chainstate of a snapshot.
+// The hash of the block comes before the file that makes the folder a database: so a complete
+// folder after a crash is always the chainstate of a snapshot.
 Result<> SnapshotLoader::Publish()
 {
     if (m_builder) {

@@ -189,7 +189,7 @@ Result<const HeaderNode*> SnapshotSession::LoadAlone(ChainManager& chain, const 
     return base;
 }
 
-/** Until the last step the node can go on as before: what came into place is removed again. */
+/** Until the last step the node can continue as before: new folders are removed again. */
 Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& data,
                                    SnapshotLoader& loader)
 {

@@ -116,8 +116,8 @@ void SyncPlan::WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) cons
                      terminal.height, bytes > 0 ? ", about " + FormatBytes(bytes) : "");
     const auto free = m_parts.env.SpaceAvailable(place);
     if (!free || *free >= blocks + rest) return;
-    m_parts.log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and what is "
-                        "still to come takes about {}, {} of it blocks",
+    m_parts.log.Warning("IBD Booster: disk space may not suffice: {} has {} free, and the rest of "
+                        "the sync needs about {}, {} of it for blocks",
                         place.string(), FormatBytes(*free), FormatBytes(blocks + rest),
                         FormatBytes(blocks));
 }

@@ -51,7 +51,7 @@ public:
              const HeaderNode& terminal) const;
     /** The same before a survey of block files of so many bytes, for the steps after it. */
     void SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const;
-    /** The same before an index of block files of so many bytes is built without a survey. */
+    /** The same before an index of `bytes` of block files is built without a survey. */
     void SetIndex(std::vector<WorkStep> then, uint64_t bytes) const;
     /** The same while it waits for `headers`, by the network's parameters. */
     void SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const;

@@ -1,4 +1,4 @@
-// TrustLog: what the log says at the begin of a sync: its folder, and what it trusts for how long.
+// TrustLog: logs at the begin of a sync its folder, and which rules are taken on trust until when.
 // Owned by SessionParts; one thread.
 #pragma once
 

@@ -454,7 +454,7 @@ std::string UndoRun::Describe() const
 {
     const Lock lock(m_mutex);
     if (m_missing_to == 0) return {};
-    std::string text = fmt::format("Undo data of blocks is there up to height {} and above {}",
+    std::string text = fmt::format("Undo data of blocks exists up to height {} and above {}",
                                    m_done.load(), m_missing_to);
     if (!m_failure.empty()) return text + "; the rest could not be made: " + m_failure;
     const auto progress = ProgressHeld();

@@ -66,7 +66,7 @@ public:
     static bool IsLastNeeded(const ChainManager& chain);
     /** Makes the missing undo data of the active chain, which may grow meanwhile; returns early,
      *  without error, when interrupted. All blocks must be stored. Errors: the machine's, or a
-     *  block breaks a rule and is named (Broken()). Durable work is there at the next start. */
+     *  block breaks a rule and is named (Broken()). The next start continues durable work. */
     Result<> Run();
     /** Makes the missing undo data of the last kMinBlocksToKeep blocks, in a fraction of the time:
      *  to be called before the chain is used. */

@@ -1,6 +1,6 @@
-// WorkUpkeep: what a start does with the work that earlier starts have left (kept_work.h): goes on
-// with it, removes it, or says in a line how much it is and which options go on with it. Owned by
-// BoosterSession; the session's thread. A failure here does not stop a start, unless said.
+// WorkUpkeep: what a start does with the work that earlier starts have left (kept_work.h):
+// continues it, removes it, or logs one line with its size and the options that continue it. Owned
+// by BoosterSession; the session's thread. A failure here does not stop a start, unless said.
 #pragma once
 
 #include "booster/session_parts.h"

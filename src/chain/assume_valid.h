@@ -33,8 +33,8 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason);
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
 
-/** Whether the block lies below the one that the program's own parameters assume valid, whatever
- *  the user's: its history is known, so that its scripts may be verified by faster means. */
+/** Whether the block lies below the built-in assumed-valid block, whatever the user's is: its
+ *  history is known, so that its scripts may be verified by faster means. */
 bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block);
 
 } // namespace ibd

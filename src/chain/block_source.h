@@ -33,9 +33,9 @@ public:
     virtual Result<bool> Next(SuppliedBlock& out) = 0;
     /** The block kept the rules; `view`: its parsed bytes. Called before it is folded. */
     virtual Result<> Keep(const SuppliedBlock& block, const BlockView& view) = 0;
-    /** The block is refused. If `why` is of the data alone, the block itself may be valid. True: go
-     *  on, as the source can get it again or the sync does not need it. False: the sync must end.
-     */
+    /** The block is refused. If `why` is of the data alone, the block itself may be valid. True:
+     *  continue, as the source can get it again or the sync does not need it. False: the sync must
+     *  end. */
     virtual Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) = 0;
     /** Makes all kept blocks durable. Any thread; called before a checkpoint names these blocks as
      *  done. */

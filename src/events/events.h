@@ -38,12 +38,12 @@ public:
                      const std::string& thread = "events");
     void Start();
 
-    /** Queues the event for its consumers. Waits for room in full queues of kBlock; the others have
-     *  the event by then. After Stop() events are dropped. */
+    /** Queues the event for its consumers. Waits for room in full queues of kBlock, after the
+     *  others have the event. After Stop() events are dropped. */
     void Publish(Event event);
     /** Returns when all consumers have handled all events so far, or after Stop(). */
     void Drain();
-    /** Delivers the queued events, and ends. Waiting publishers go on, and their events are
+    /** Delivers the queued events, and ends. Waiting publishers return, and their events are
      *  dropped. */
     void Stop();
 

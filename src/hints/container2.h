@@ -91,7 +91,7 @@ private:
     Result<> ReadIndex(Opening& opening) override;
     Result<> CheckIndex(const Opening& opening) override;
     Result<> CheckGroups(Opening& opening) override;
-    /** Sections are skipped, but must be whole. */
+    /** Sections are skipped, but must be complete. */
     Result<> CheckSections(uint64_t offset);
     Result<DecodedGroups::Group> Decoded(size_t number) const;
 

@@ -1,5 +1,5 @@
 // CoinStatsIndex (-coinstatsindex): the statistics of all coins after each block, for
-// gettxoutsetinfo. Statistics of blocks that were taken back stay. Format: doc/formats/indexes.md.
+// gettxoutsetinfo. Statistics of disconnected blocks stay. Format: doc/formats/indexes.md.
 #pragma once
 
 #include "crypto/muhash.h"
@@ -9,8 +9,8 @@
 
 namespace ibd {
 
-/** Of the coins after a block. Sums over all blocks so far, in satoshi where nothing else is said.
- *  Sums of spent and new amounts grow beyond 64 bits. */
+/** Statistics of the coins after a block. Sums are over all blocks so far, in satoshi unless
+ *  another unit is given. Sums of spent and new amounts grow beyond 64 bits. */
 struct CoinTotals {
     Uint256 muhash;
     uint64_t outputs = 0;

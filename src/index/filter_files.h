@@ -20,7 +20,7 @@ public:
     void SetNext(const FilePos& next) { m_next = next; }
     /** Writes a filter at Next(), or at the start of the next file; returns its place. */
     Result<FilePos> Append(const BlockHash& block, ByteSpan filter);
-    /** Makes what was written durable. */
+    /** Makes all written filters durable. */
     Result<> Sync();
 
     /** The filter of `block`. The error names the file: damage if its hash is not `hash`. */

@@ -1,6 +1,6 @@
 // FilterIndex (-blockfilterindex): the basic filter of each block, in flat files, and the chain of
-// their headers, for getblockfilter, scanblocks and peers (BIP 157). Filters of blocks that were
-// taken back stay. Format: doc/formats/indexes.md.
+// their headers, for getblockfilter, scanblocks and peers (BIP 157). Filters of disconnected blocks
+// stay. Format: doc/formats/indexes.md.
 #pragma once
 
 #include "index/block_filter.h"

@@ -1,5 +1,5 @@
 // Records of an index that has one for each block: by height for the active chain, by hash for
-// blocks that were taken back. Format: doc/formats/indexes.md. Any thread.
+// disconnected blocks. Format: doc/formats/indexes.md. Any thread.
 #pragma once
 
 #include "primitives/uint256.h"

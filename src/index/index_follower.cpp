@@ -49,8 +49,8 @@ Error IndexFollower::Explain(const Error& error) const
 {
     const std::string remedy =
         SystemFailed(error)
-            ? fmt::format("After a restart the index goes on where it was; without {} the node "
-                          "does without it",
+            ? fmt::format("After a restart the index continues; without {} the node runs without "
+                          "it",
                           m_index.Option())
             : IndexRemedy(m_index.Db().Directory(), m_index.Option());
     return {fmt::format("{}: {}. {}", m_index.Name(), error.message, remedy), error.kind};
@@ -246,7 +246,7 @@ Result<> IndexFollower::TakeBack(const StoredBlock& place)
 }
 
 /** Takes back the blocks above `fork`, each in one write. If the database names such a block, it
- *  names the one below from then on, as the records are gone. */
+ *  names the block below from then on, as the records were erased. */
 Result<> IndexFollower::Rewind(const HeaderNode* fork)
 {
     IBD_RETURN_IF_ERROR(Write(NameBest::kIfNew));

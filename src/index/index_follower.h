@@ -2,8 +2,8 @@
 // priority. It takes the blocks one by one from the block files, so the chain never waits for it;
 // events only wake it. In the database, a batch of records and the name of the best block are one
 // write. The best block is never ahead of the coins on disk, so that after a crash the index never
-// has to take back blocks that the node does not know. Records may be: the same ones are written
-// again. Owned by Indexes.
+// has to undo blocks that the node does not know. Records may be: the same ones are written again.
+// Owned by Indexes.
 //
 // Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
 // records, up to four times that while they are sorted, one block and its undo data, and the caches
@@ -66,19 +66,20 @@ public:
 
     /** The last block of the active chain that it has the records of; 0: none. */
     int32_t Height() const { return HeightOf(m_shown); }
-    /** Has the thread write what the coins on disk allow and waits for it, if the thread runs. */
+    /** Lets the thread, if it runs, write all records that the coins on disk allow, and waits for
+     *  it. */
     void Settle();
     /** What Height() would be after a crash. */
     int32_t SavedHeight() const { return std::min(Height(), HeightOf(m_saved)); }
-    /** The block of the active chain that it goes on from, if pruning has deleted data of that
-     *  block or of one above. Null: it can get to the tip. Before Start(). */
+    /** The block of the active chain at which it would continue, if pruning has deleted data of
+     *  that block or of a later one. Null: it can get to the tip. Before Start(). */
     const HeaderNode* LeftBehind() const;
 
     // Of its thread; tests call them without Start().
 
     /** Goes to the tip. */
     Result<> CatchUp() { return Follow(); }
-    /** Writes what is not written yet. */
+    /** Writes all records that are only in memory. */
     Result<> Save() { return Write(NameBest::kIfNew); }
 
 private:

@@ -50,9 +50,9 @@ public:
     const CoinStatsIndex* CoinStats() const { return m_coin_stats.get(); }
     /** The follower of an index. */
     const IndexFollower& FollowerOf(const Index& index) const;
-    /** Of all, in Core's order. */
+    /** The summaries of all indexes, in Core's order. */
     std::vector<IndexSummary> Summaries() const;
-    /** Returns once each index that was at the tip before is there again, or the node stops. */
+    /** Waits until each index that was at the tip before is at the new tip, or the node stops. */
     void WaitForTip() const;
 
 private:

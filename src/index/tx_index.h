@@ -1,6 +1,6 @@
 // TxIndex (-txindex): the place of each transaction of the active chain by its txid, for
-// getrawtransaction. Transactions of blocks that were taken back stay until a block of the new
-// branch has them again, as in Core. Format: doc/formats/indexes.md.
+// getrawtransaction. Records of a disconnected block stay until a block of the new branch has the
+// transaction, as in Core. Format: doc/formats/indexes.md.
 #pragma once
 
 #include "index/index.h"

@@ -1,8 +1,8 @@
 // JoinLog: makes the records that the workers of a join read durable, in steps. It owns the state
 // and the open spill. A step is cut between blocks, when no worker is in Record(): the table is
-// emptied into the spill and a new spill is opened. The workers go on while the old one is synced
-// and named by the state. Memory: 4 bytes for each block of the chain (8 if checksums are kept),
-// and 12 for each block of a step.
+// emptied into the spill and a new spill is opened. The workers continue while the old one is
+// synced and entered into the state. Memory: 4 bytes for each block of the chain (8 if checksums
+// are kept), and 12 for each block of a step.
 #pragma once
 
 #include "chain/block_source.h"

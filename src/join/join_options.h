@@ -16,7 +16,7 @@ struct JoinOptions {
     /** For the table and the records on their way to the disk, then for the partitions being
      *  joined; -ibdboostermem. */
     size_t memory_bytes = size_t{96} << 20;
-    /** Least memory of each thread once all blocks are read and the table is gone. */
+    /** Minimum memory of each thread after all blocks are read and the table is freed. */
     size_t least_thread_bytes = size_t{8} << 20;
     Path directory; //!< spills and state; created if absent, locked while in use
     /** Bounds the loss at a crash: at most this many bytes of blocks that are not yet durable, and

@@ -88,15 +88,15 @@ JoinTotals TotalsOf(const JoinState& state);
 Result<> SaveJoinState(Env& env, const Path& directory, const JoinState& state);
 /** Saves the state durably, then removes the spills that it does not name. */
 Result<> SaveStage(Env& env, const Path& directory, const JoinState& state);
-/** Nothing: no state is there. Bad data, naming the file: it is damaged. */
+/** Nothing: there is no state. Bad data, naming the file: it is damaged. */
 Found<JoinState> LoadJoinState(Env& env, const Path& directory);
 /** Numbers of all spills in the directory that `kept` does not name, of any join. */
 Result<std::vector<uint32_t>> OtherSpills(Env& env, const Path& directory,
                                           const std::vector<SpillInfo>& kept);
 /** Removes the spills that `kept` does not name. */
 Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<SpillInfo>& kept);
-/** Checks that all spills named by the state are whole, by opening them. Errors: see SpillReader.
- */
+/** Checks that all spills named by the state are complete, by opening them. Errors: see
+ *  SpillReader. */
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);
 /** Call when all is read and the hints are made: removes the spills, which are of no more use. No
  *  other code may use the directory. */

@@ -80,7 +80,7 @@ Result<ReadEnd> ReadPhase::Run(bool ordered, bool hints)
     return ReadEnd{.state = log.State(), .failure = std::move(failure)};
 }
 
-/** The state to resume from, if it is of this join and its spills are whole; else nothing. An
+/** The state to resume from, if it is of this join and its spills are complete; else nothing. An
  *  unreadable file (EIO, EMFILE) is an error, not damage: it is kept for a later start. */
 Found<JoinState> ReadPhase::Resume(bool ordered, bool hints)
 {

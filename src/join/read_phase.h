@@ -13,7 +13,7 @@ namespace ibd {
 struct ReadEnd {
     JoinState state; //!< all data read so far; durable
     std::optional<FoldFailure> failure{};
-    std::string shortage{}; //!< why there is too little disk space to go on; empty: there is enough
+    std::string shortage{}; //!< why the disk space is too little to continue; empty: it is enough
 };
 
 class ReadPhase {

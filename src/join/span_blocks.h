@@ -47,8 +47,8 @@ public:
 
     /** Calls `visit` for each wanted block of the span, from height 1 on, in the order of the
      *  files. Errors: those of `visit`, and system errors, among them a damaged block (bad data
-     *  would mean a damaged spill). Bad data also: the block is whole but not the one that was
-     *  joined, so that one was damaged. */
+     *  would mean a damaged spill). Also bad data: the block is intact but differs from the one
+     *  that was joined, so that one was damaged. */
     Result<> ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit);
     Result<> ForEach(HeightSpan span, const Visit& visit)
     {

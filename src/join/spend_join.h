@@ -21,9 +21,9 @@ public:
     /** Call once. Writes the hints of all blocks with the writer that `make_writer` gives, if it is
      *  not empty; the file is usable only if the verdict is kDone. The join's files are removed,
      *  except after an incomplete, interrupted or short-of-room join, and after a finished one with
-     *  `pairs` or `aggregate`. With `pairs` it calls `publish` when the hints are whole: after that
-     *  call the events, from which hints could be made again, are removed and the pairs stay. An
-     *  error is the machine's: durable work stays for the next join. */
+     *  `pairs` or `aggregate`. With `pairs` it calls `publish` when the hints are complete: after
+     *  that call the events, from which hints could be made again, are removed and the pairs stay.
+     *  An error is the machine's: durable work stays for the next join. */
     using Publish = std::function<Result<>()>;
     Result<JoinVerdict> Run(const MakeHintsWriter& make_writer, const Publish& publish = {});
 

@@ -224,7 +224,7 @@ Result<SpillReader::File> SpillReader::OpenOne(const Path& directory, const Spil
     File file;
     file.path = SpillPath(directory, expected.number);
     IBD_ASSIGN_OR_RETURN(const bool there, m_env->IsThere(file.path));
-    if (!there) return Damaged(file.path, 0, "the file is gone");
+    if (!there) return Damaged(file.path, 0, "the file is missing");
     IBD_ASSIGN_OR_RETURN(const auto in, m_env->OpenRead(file.path));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, in->Size());
     if (size != expected.size || size < kHeaderSize + kTrailerSize) {

@@ -1,8 +1,8 @@
 // UndoHandover: passes the undo records that several threads make to their consumer in the order of
-// the chain. A thread that is early leaves its records and goes on; the thread with the due span
-// passes on all that waited for it. Owned by UndoPhase; any thread. Memory: waiting spans and spare
-// buffers, together at most `most_bytes`, or one larger span that waits alone. Scattered records do
-// not wait.
+// the chain. A thread that is early leaves its records and continues; the thread with the due span
+// also hands over the records that waited for it. Owned by UndoPhase; any thread. Memory: waiting
+// spans and spare buffers, together at most `most_bytes`, or one larger span that waits alone.
+// Scattered records do not wait.
 #pragma once
 
 #include "join/height_ranges.h"

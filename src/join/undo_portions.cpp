@@ -69,7 +69,7 @@ Result<uint32_t> UndoPortions::Begin()
     const uint32_t range =
         m_spending.Of(first) / m_options.portion_ranges * m_options.portion_ranges;
     const uint32_t begin = m_spending.Span(range).first;
-    if (begin < m_state.fetched_for) { // undo data that existed is gone
+    if (begin < m_state.fetched_for) { // undo data that existed was lost
         m_state.coin_spills.clear();
         m_state.fetched_to = 0;
     }

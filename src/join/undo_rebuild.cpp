@@ -208,7 +208,8 @@ Result<JoinVerdict> UndoRebuild::Try(UndoConsumer& consumer)
     m_job.fetched_bytes = 0;
     m_job.undo_blocks = 0;
     IBD_ASSIGN_OR_RETURN(auto state, LoadJoinState(m_job.env, m_job.options.directory));
-    if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is gone");
+    if (!state || state->stage == JoinStage::kReading) return BadData("the join's state is "
+                                                                      "missing");
     IBD_ASSIGN_OR_RETURN(const uint32_t next_spill, RemoveUseless(*state));
     IBD_ASSIGN_OR_RETURN(const BlockPlaces places, FindPlaces());
     m_job.total_bytes = state->bytes;

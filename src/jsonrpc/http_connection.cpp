@@ -122,7 +122,7 @@ void HttpConnection::OnWritten(bufferevent*, void* self)
     static_cast<HttpConnection*>(self)->Written();
 }
 
-/** The kernel has taken the answer as far as it was there. */
+/** The kernel has taken all bytes of the answer that were ready. */
 void HttpConnection::Written()
 {
     if (m_state != State::kWriting) return;
@@ -227,7 +227,7 @@ std::string HttpConnection::Head(const HttpResponse& response)
         head += "Content-Type: " + response.content_type + "\r\n";
     }
     const std::optional<uint64_t> size = SizeOf(response);
-    // Of version 1.0, the end of the connection is that of a body of unknown size.
+    // In HTTP/1.0 a body of unknown size ends with the connection.
     m_keep = !is_version_1_0 || (size && HeaderIs(request, "Connection", "keep-alive"));
     if (is_version_1_0 && m_keep) head += "Connection: keep-alive\r\n";
     if (!is_version_1_0) head += "Date: " + HttpDate(m_owner.Now()) + "\r\n";

@@ -22,7 +22,7 @@ public:
     virtual void OnRequest(HttpConnection& connection) = 0;
     /** The connection is closed: destroy it soon, but not within this call. */
     virtual void OnClosed(class HttpConnection& connection) = 0;
-    /** The piece of the answer that was there is sent: SendPiece() is due, now or later. */
+    /** The current piece of the answer is sent: SendPiece() is due, now or later. */
     virtual void OnPieceWanted(HttpConnection& connection) = 0;
     /** All bytes held of request bodies grow or shrink by `bytes`; false: the limit is exceeded. */
     virtual bool OnBodyBytes(int64_t bytes) = 0;

@@ -70,7 +70,7 @@ public:
     int64_t Now() override { return m_env.UnixTime(); }
 
 private:
-    /** A request to be answered, or an answer to be gone on with. */
+    /** A request to be answered, or an answer to be continued. */
     struct Job {
         uint64_t connection;
         HttpRequest request;
@@ -364,7 +364,7 @@ Result<> HttpServer::Impl::Start()
     return {};
 }
 
-// Runs on the loop's thread. No worker is left to go on with answers in pieces.
+// Runs on the loop's thread. No worker is left to continue answers that are sent in pieces.
 void HttpServer::Impl::Drain()
 {
     m_draining = true;

@@ -55,8 +55,8 @@ struct HttpServerOptions {
     int timeout_seconds = 30; //!< for a client's pause within a request or between two; 0: none
     size_t max_connections = 1024;      //!< above it the connection idle for longest is closed
     size_t max_body_bytes = 256u << 20; //!< of all requests being read, waiting or executing
-    /** A body in pieces (HttpBody) up to this size is sent as one, with its length. Of a longer one
-     *  a piece of about this size is made once the kernel has taken the one before. */
+    /** A body in pieces (HttpBody) up to this size is sent as one, with its length. A longer text
+     *  is made in pieces of about this size, each after the kernel has taken the previous one. */
     size_t piece_bytes = 1u << 20;
 };
 

@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** Replaces "%41" by "A" and the like; what is no such escape stays. */
+/** Replaces "%41" by "A" and so on; other text does not change. */
 std::string UrlDecode(std::string_view text);
 
 /** The decoded value of the first parameter with this key: empty if it has none. Nothing: there is

@@ -24,7 +24,7 @@ struct PoolChunk {
     uint32_t first = 0; //!< place in the cluster
     uint32_t count = 0;
     FeeSize sum;                //!< with modified fees
-    ChunkSet::iterator at = {}; //!< in the index of all chunks, once it is there
+    ChunkSet::iterator at = {}; //!< in the index of all chunks, after it was added
 
     std::span<const PoolTx* const> Txs() const;
     /** Of its cluster. */
@@ -36,7 +36,7 @@ struct PoolCluster {
     std::vector<const PoolTx*> txs; //!< mining order: parents before children
     std::vector<PoolChunk> chunks;  //!< in the same order
     bool optimal = true;
-    size_t listed_at = 0; //!< in the index of all clusters, once it is there
+    size_t listed_at = 0; //!< in the index of all clusters, after it was added
 
     PoolCluster() = default;
     PoolCluster(const PoolCluster&) = delete; // chunks point to it

@@ -14,7 +14,7 @@ constexpr int64_t kMaxFeeFileAge = 60 * 60 * 60;
 /** Reads the file. One that is missing, old, damaged or foreign costs its data only; the log says
  *  so. `accept_old`: whatever its age (-acceptstalefeeestimates). */
 void LoadFees(FeeEstimator& fees, const Path& file, bool accept_old, Env& env, Logger& log);
-/** Writes the file, or leaves the one before; the log says which. */
+/** Writes the file; after an error the previous file stays, and the log says so. */
 void SaveFees(const FeeEstimator& fees, const Path& file, Env& env, Logger& log);
 
 } // namespace ibd

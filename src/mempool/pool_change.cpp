@@ -68,7 +68,7 @@ bool PoolChange::Remove(const PoolTx& tx, RemovalReason reason)
     return true;
 }
 
-/** Does not look behind what is removed already: a block confirms parents before children. */
+/** Does not search beyond removed transactions: a block confirms parents before children. */
 void PoolChange::RemoveWithDescendants(const PoolTx& tx, RemovalReason reason)
 {
     std::vector<const PoolTx*> todo{&tx};
@@ -283,7 +283,7 @@ public:
         while (!ready.empty()) {
             const size_t at = ready.top();
             ready.pop();
-            if (!Join(at)) continue; // nor does what needs it come in
+            if (!Join(at)) continue; // nor do transactions that spend it
             taken[at] = true;
             for (const size_t next : m_nodes[at].needed_by) {
                 if (--m_nodes[next].missing == 0) ready.push(next);

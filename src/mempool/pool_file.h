@@ -46,11 +46,11 @@ struct PoolImport {
     bool unbroadcast = true;
 };
 
-/** Writes the file, or leaves the one before. */
+/** Writes the file; after an error the previous file stays. */
 Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version, Env& env,
                   Logger& log);
 /** Submits the transactions of a file. Errors are one line, of the disk or of a file that is
- *  damaged or foreign; what was read before the damage is in the pool then. */
+ *  damaged or foreign; transactions before the damage are in the pool then. */
 Result<> ImportPool(const Path& file, const PoolImport& import, const TxSubmission& door,
                     TxPool& pool, Env& env, Logger& log, const std::atomic<bool>& interrupt);
 

@@ -1,6 +1,6 @@
 // PoolView: the coins of the chain together with the outputs of the pool, as a change would leave
-// it. Used under the pool's mutex. Outputs of the pool count as made in the next block; coins that
-// the pool spends are there (TxPool::Spender).
+// it. Used under the pool's mutex. Outputs of the pool count as created in the next block. Coins
+// that the pool spends are included (TxPool::Spender).
 #pragma once
 
 #include "mempool/pool_change.h"

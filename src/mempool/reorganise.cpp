@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** Transactions of the pool that are looked at while the coins are held. */
+/** Transactions of the pool that are checked each time the coins are held. */
 constexpr size_t kLooksAtOnce = 1'000;
 
 /** The closed gate stands for the pool's mutex, which clang cannot know. */

@@ -17,7 +17,7 @@ struct DisconnectedTxs {
 
 /** One change for all. Clusters that become too large lose what pays least. `coins`: at `tip`, and
  *  no other thread moves them. Time: the scripts of the returned transactions, their clusters, and
- *  a look at each transaction of the pool, without its coins unless it depends on a disconnected
+ *  a check of each transaction of the pool; its coins are read only if it depends on a disconnected
  *  block or a coinbase. */
 Result<> Reorganise(const TxAcceptance& rules, const DisconnectedTxs& disconnected,
                     const HeaderNode& tip, const TipCoins& coins, TxPool& pool, int64_t now)

@@ -21,8 +21,8 @@ struct Replacement {
 /** The ancestors of the transaction are not in conflict with it. */
 RuleResult CheckAncestors(const Candidate& candidate, const PoolTxSet& conflicts);
 
-/** Not too many clusters; pays more than what it replaces, by enough for its own bytes. Stages the
- *  removals. */
+/** Checks that it conflicts with few enough clusters, and pays more than the replaced transactions,
+ *  by enough for its own size. Stages the removals. */
 RuleResult StageReplaced(const Replacement& replacement, const PoolLimits& limits,
                          PoolChange& change);
 

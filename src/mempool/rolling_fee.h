@@ -1,6 +1,6 @@
-// RollingFee: the least fee rate of a pool that was full. It rises above what was evicted, so that
-// the same is not taken again, and once a block was found falls by half in 12 hours, faster while
-// there is room. Rules are Core's. Owned by TxPool; under its mutex.
+// RollingFee: the minimum fee rate after the pool was full. It rises above the rate of evicted
+// transactions, so that they are not accepted again. After a block it falls by half in 12 hours,
+// faster while there is room. Rules are Core's. Owned by TxPool; under its mutex.
 #pragma once
 
 #include "primitives/tx_view.h"

@@ -83,7 +83,7 @@ public:
         kAlone,
         kPackage,  //!< a package that is only tested: replaces nothing
         kTogether, //!< a package that pays together; a parent and its child may replace others
-        kChain,    //!< a disconnected block: no limits against strangers
+        kChain,    //!< a disconnected block: no limits against abuse by peers
     };
 
     /** Checks everything but scripts, and stages the transaction without a violation. Errors are of

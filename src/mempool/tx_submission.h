@@ -1,8 +1,8 @@
-// TxSubmission: the one door to the pool, for users, peers, blocks that were taken back, and the
-// pool's file. Owned by the node; any thread, without locks. A transaction is checked in three
-// steps: inputs and policy under the chain's state lock and the pool's mutex; scripts without any
-// lock, so that nothing waits for the script of a stranger; then, under both locks again, the
-// staged change is applied if tip and pool are what they were, and is made anew if they are not.
+// TxSubmission: the only way into the pool, for users, peers, disconnected blocks, and the pool's
+// file. Owned by the node; any thread, without locks. A transaction is checked in three steps:
+// inputs and policy under the chain's state lock and the pool's mutex; scripts without any lock, so
+// that nothing waits for scripts of peers; then, under both locks again, the staged change is
+// applied if tip and pool are what they were, and is made anew if they are not.
 #pragma once
 
 #include "mempool/tx_acceptance.h"

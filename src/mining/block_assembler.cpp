@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-// A template is full enough when so many chunks in a row did not fit and at most so much weight is
+// A template is full enough when kMostMisfits chunks in a row did not fit and little weight is
 // free: a full pool has far more chunks than a block has room for.
 constexpr size_t kMostMisfits = 1'000;
 constexpr uint64_t kFreeWeight = 4'000;

@@ -238,7 +238,7 @@ void BlockFetching::SetExtraPeers(int count)
     m_state.thread.Run([&] { m_automatic.SetExtraBlockPeers(count); });
 }
 
-HeadersTold BlockFetching::AskForLastHeaders()
+HeaderAnswers BlockFetching::AskForLastHeaders()
 {
     return m_state.thread.Ask([&] { return m_manager.AskForLastHeaders(); });
 }

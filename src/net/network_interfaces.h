@@ -7,7 +7,7 @@
 #include "net/address/ban_list.h"
 #include "net/network_options.h"
 #include "net/network_values.h"
-#include "net/peer/headers_told.h"
+#include "net/peer/header_answers.h"
 #include "net/peer/orphan_pool.h"
 #include "net/peer/peer_info.h"
 #include "net/peer/private_queue.h"
@@ -156,7 +156,7 @@ public:
     /** Number of block-relay slots beyond Core's two, while the booster syncs. */
     void SetExtraPeers(int count);
     /** Asks the peers for their last headers, and returns how many have sent all of them. */
-    HeadersTold AskForLastHeaders();
+    HeaderAnswers AskForLastHeaders();
 
 private:
     NetworkState& m_state;

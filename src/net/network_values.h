@@ -40,7 +40,7 @@ struct AddedNode {
     bool inbound = false;
 };
 
-/** Of a command to the address manager. */
+/** The result of a command to the address manager. */
 enum class AddAddressResult { kOk, kNotAddedToNew, kNotAddedToTried };
 
 /** Numbers of known addresses. */

@@ -10,7 +10,7 @@ namespace ibd {
 
 class PrivatePeers {
 public:
-    static constexpr int kMaxTries = 100; //!< addresses that are looked at at once
+    static constexpr int kMaxTries = 100; //!< addresses that are considered at a time
     // Waits, in microseconds.
     static constexpr int64_t kAfterFailure = kSecond / 10;
     static constexpr int64_t kAfterBadAddresses = kSecond / 2;

@@ -129,11 +129,11 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
         std::find(deprecated.begin(), deprecated.end(), "warnings") != deprecated.end();
 }
 
-// None of them can hold up the chain: a slow start of a command delays further commands only.
+// None of them can delay the chain: a slow start of a command delays only further commands.
 void Node::AddEventConsumers()
 {
     const EventKinds tips = EventKinds::Of<TipChanged>();
-    // Waiters look at the current tip, so a queued event stands for all later ones.
+    // Waiters read the current tip, so one queued event is enough for all later ones.
     m_events.AddConsumer(m_waiter_feed,
                          {.kinds = tips, .when_full = WhenFull::kDrop, .capacity = 1});
     // So do the indexes.
@@ -173,7 +173,7 @@ SessionHooks Node::BoosterHooks()
             }};
 }
 
-/** Transactions that came while a snapshot was loaded would count on coins that are gone. */
+/** Transactions that came while a snapshot was loaded may spend coins that no longer exist. */
 SnapshotHooks Node::SnapshotSettings()
 {
     return {.coins = StackOptions(m_env, m_options).coins,
@@ -522,7 +522,7 @@ Result<> Node::Sync()
         m_log.Info("Stopping after block import");
         RequestStop();
     }
-    // Not before: blocks of a chainstate that is rebuilt would seem to be taken back.
+    // Not before: the blocks of a chainstate that is rebuilt would seem to be disconnected.
     IBD_RETURN_IF_ERROR(StartIndexes());
     LogChain(*m_chain, m_log);
     m_log.Info("init message: Done loading");

@@ -80,7 +80,7 @@ size_t NodeNetwork::PeerCount() const
     return counts.in + counts.out;
 }
 
-HeadersTold NodeNetwork::AskForLastHeaders() { return m_peers->Blocks().AskForLastHeaders(); }
+HeaderAnswers NodeNetwork::AskForLastHeaders() { return m_peers->Blocks().AskForLastHeaders(); }
 
 void NodeNetwork::Follow(ChainThread& thread)
 {

@@ -1,8 +1,7 @@
-// PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for what they offer.
-// Owned by the node; called on the thread of the peers, except for the events of the pool. A
-// look-up holds the pool's mutex, for microseconds but for All(). Compact
-// blocks are completed from a list of its own, a reference for each transaction, under its own
-// short lock.
+// PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for the transactions
+// that they offer. Owned by the node; called on the thread of the peers, except for the events of
+// the pool. A look-up holds the pool's mutex, for microseconds but for All(). Compact blocks are
+// completed from a list of its own, a reference for each transaction, under its own short lock.
 #pragma once
 
 #include "mempool/tx_acceptance.h"

@@ -1,6 +1,6 @@
 // PoolNews: publishes the pool's changes as events, for ZmqPublisher. Owned by the node; called
-// under the pool's mutex, on the thread that makes the change. A queue that is full drops events,
-// so that none waits.
+// under the pool's mutex, on the thread that makes the change. A full queue drops events, so that
+// the pool never waits.
 #pragma once
 
 #include "events/events.h"

@@ -7,7 +7,8 @@ namespace ibd {
 
 namespace {
 
-/** Of this thread. Waiting for a lock, as while a block is connected, is no fault of a peer. */
+/** CPU time of this thread: waiting for a lock, as while a block is connected, is no fault of a
+ *  peer. */
 OfferQueue::Time CpuTime()
 {
     timespec now{};

@@ -1,8 +1,8 @@
-// TxIntake: checks transactions that peers offer, on a thread of its own (`txpool`), which alone
-// runs the scripts of strangers. Owned by the node; any thread offers, and takes the verdicts in
-// the order of the checks: peers have equal shares of the thread (OfferQueue). Memory: kMaxBytes of
-// offers that wait or are being checked, or one larger one; and a verdict for each of them until it
-// is taken. A peer has at most one offer here (PeerPool).
+// TxIntake: checks transactions that peers offer, on a thread of its own (`txpool`), the only
+// thread that runs scripts of transactions from peers. Owned by the node; any thread offers, and
+// takes the verdicts in the order of the checks: peers have equal shares of the thread
+// (OfferQueue). Memory: kMaxBytes of offers that wait or are being checked, or one larger one; and
+// a verdict for each of them until it is taken. A peer has at most one offer here (PeerPool).
 #pragma once
 
 #include "mempool/tx_submission.h"
@@ -15,7 +15,8 @@ namespace ibd {
 class TxIntake {
 public:
     static constexpr size_t kMaxBytes = 16 << 20;
-    /** Of these, only for offers of at most kShortOffer bytes: long ones cannot keep them out. */
+    /** The part of these bytes that is reserved for offers of at most kShortOffer bytes, so that
+     *  long ones cannot exclude them. */
     static constexpr size_t kReserved = 1 << 20;
     static constexpr size_t kShortOffer = 8'000;
     /** Answers that may wait to be reported together, while the next check is of an offer of at

@@ -96,7 +96,7 @@ UniValue ToJson(const BoosterProgress& progress, const std::optional<OverallProg
     return out;
 }
 
-/** Of the indexes that are not at the tip. */
+/** The progress of the indexes that are not at the tip. */
 UniValue IndexesOnTheWay(const Indexes* indexes)
 {
     UniValue out(UniValue::VOBJ);

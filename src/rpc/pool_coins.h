@@ -20,8 +20,8 @@ struct PoolCoin {
 /** All at one moment. */
 std::vector<PoolCoin> LookInPool(const TxPool& pool, std::span<const OutPoint> outpoints);
 
-/** The unspent output; nothing: spent or unknown. `pool`: what the pool has of it; empty where the
- *  pool does not count. */
+/** The unspent output; nothing: spent or unknown. `pool`: the state of the output in the pool;
+ *  empty if the pool is not asked. */
 Found<Coin> UnspentCoin(const CoinsGuard& coins, const PoolCoin& pool, const OutPoint& outpoint);
 
 } // namespace ibd

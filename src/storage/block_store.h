@@ -63,7 +63,7 @@ enum class ReadAgain {
 
 /** The answer of a visitor of ScanFile to a frame. */
 enum class ScanStep {
-    kNext,      //!< go on after the frame
+    kNext,      //!< continue after the frame
     kNotABlock, //!< no real frame: search again from just after its magic
     kStop,      //!< end the scan
 };
@@ -102,8 +102,8 @@ public:
     /** The error for a damaged block at `pos`: names file, offset, block, height, the fault, and
      *  the remedy. The file is noted for TakeSuspects(). */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
-    /** The error for a block in an unreadable file: names block, height and, if the file is gone,
-     *  the remedy. */
+    /** The error for a block in an unreadable file: names block, height and, if the file is
+     *  missing, the remedy. */
     Error UnreadableBlock(FilePos pos, const BlockHash& hash, int height, const Error& error) const;
     /** Numbers of the files that DamagedBlock() named since the last call, ascending. A second read
      *  may have found the block intact. Any thread. */

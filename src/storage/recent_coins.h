@@ -1,7 +1,7 @@
-// RecentCoins: coins that were read from the disk at one tip, so that reading them again costs no
-// disk: a stranger may send any number of transactions that spend the same coins and are refused.
-// Owned by the code that hands coins to the pool; any thread. The coins cache itself takes no coins
-// from such reads, as its readers share a lock. Memory: kMaxBytes; the oldest go first.
+// RecentCoins: coins that were read from the disk at one tip, so that they need not be read again:
+// a peer may send any number of refused transactions that spend the same coins. Owned by the code
+// that hands coins to the pool; any thread. The coins cache itself takes no coins from such reads,
+// as its readers share a lock. Memory: kMaxBytes; the oldest go first.
 #pragma once
 
 #include "primitives/outpoint_hasher.h"

@@ -46,8 +46,8 @@ public:
     }
 
     /** Checks the block that `source` handed out and answers the source. `kept`: it keeps the rules
-     *  and is in View() now; if not, and without a failure, the source goes on with another block.
-     */
+     *  and is in View() now; if not, and without a failure, the source continues with another
+     *  block. */
     std::optional<FoldFailure> Take(BlockSource& source, const SuppliedBlock& block, bool& kept);
 
     const BlockView& View() const { return m_view; }

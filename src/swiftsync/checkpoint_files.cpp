@@ -1,5 +1,4 @@
-// The booster's directory: its checkpoint, runs, lock and what it remembers of bad hints. See
-// checkpoint.h.
+// The booster's directory: its checkpoint, runs, lock and list of bad hints. See checkpoint.h.
 #include "swiftsync/checkpoint_log.h"
 #include "util/found.h"
 #include "util/hex.h"

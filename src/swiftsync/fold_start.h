@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** The checkpoint to start from, if it is of this sync and its runs are whole; else a new one,
+/** The checkpoint to start from, if it is of this sync and its runs are complete; else a new one,
  *  which is saved. An unreadable checkpoint or run (EIO, EMFILE) is an error, not damage: it is
  *  kept. */
 Result<Checkpoint> BeginFold(const SyncJob& job);

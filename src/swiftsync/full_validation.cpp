@@ -37,7 +37,7 @@ RuleViolation NotThere(const TxView& tx, const InputView& input, const Coin& coi
 {
     const OutPoint prevout = input.Prevout();
     return Invalid("bad-txns-inputs-missingorspent",
-                   fmt::format("{} spends {}:{}, made at height {}, before it is there",
+                   fmt::format("{} spends {}:{}, created at height {}, before its creation",
                                tx.txid.ToHex(), prevout.txid.ToHex(), prevout.vout, coin.height));
 }
 

@@ -193,7 +193,7 @@ Result<RunReader> RunReader::Open(Env& env, const Path& directory, const RunInfo
     run.m_path = RunPath(directory, expected.number);
     run.m_info = expected;
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(run.m_path));
-    if (!there) return run.Damaged(0, "the file is gone");
+    if (!there) return run.Damaged(0, "the file is missing");
     IBD_ASSIGN_OR_RETURN(run.m_file, env.OpenRead(run.m_path));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, run.m_file->Size());
     if (size != expected.size || size < kRunHeaderSize + kTrailerSize) {

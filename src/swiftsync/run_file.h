@@ -88,7 +88,7 @@ public:
                                   const Uint256& hints_id);
 
     std::span<const Page> Pages() const { return m_pages; }
-    /** The adjacent records of a page, after checks: each is whole, they are in order, and their
+    /** The adjacent records of a page, after checks: each is complete, they are in order, and their
      *  number is that of the index. `buffer` keeps its capacity. */
     Result<ByteSpan> ReadPage(size_t index, Bytes& buffer) const;
     Result<std::vector<CoinbaseId>> ReadCoinbases() const;

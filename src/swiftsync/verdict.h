@@ -15,7 +15,7 @@ enum class VerdictKind {
     /** Of a join: an outpoint is made or spent more than once, or is missing. There was no room to
      *  find the block, or to find whether only coinbases are repeated, which is allowed. */
     kUndecided,
-    kNoRoom,      //!< too little disk space to go on; finished work is kept
+    kNoRoom,      //!< too little disk space to continue; finished work is kept
     kFolded,      //!< BoosterOptions::fold_only: all blocks are folded
     kIncomplete,  //!< blocks are missing, or not all could be folded; finished work is kept
     kSerial,      //!< of a session: not wanted, or given up as logged: validate serially

@@ -1,4 +1,4 @@
-// Reading files whose size a stranger may have chosen.
+// Reads files of untrusted size.
 #pragma once
 
 #include "util/env.h"

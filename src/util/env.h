@@ -102,7 +102,7 @@ public:
      *  writer. */
     virtual Result<std::unique_ptr<InputStream>> OpenStream(const Path& path, StopWaiting stop);
     /** Opens an existing named pipe for writing from offset 0 without gaps; waits for a reader. An
-     *  error when the reader is gone, or when `stop` ends the wait. */
+     *  error when the reader has closed the pipe, or when `stop` ends the wait. */
     virtual Result<std::unique_ptr<WritableFile>> OpenPipe(const Path& path, StopWaiting stop);
     /** Locks `path` (created if absent); an error if another process holds it. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;

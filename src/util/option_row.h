@@ -158,7 +158,7 @@ struct Scaled {
     }
 };
 
-/** For our own options: refuses what is no number of the range. */
+/** For options that Core does not have: refuses a value that is no number in the range. */
 template <auto... kPath>
 struct Strict : Scaled<kPath...> {
     template <typename Target>
@@ -179,7 +179,7 @@ struct Strict : Scaled<kPath...> {
     }
 };
 
-/** As Core reads numbers: what is none is 0, and the range's ends stand for what is beyond. */
+/** Reads numbers as Core does: any other text is 0, and numbers beyond the range are its ends. */
 template <auto... kPath>
 struct Clamped : Scaled<kPath...> {
     template <typename Target>

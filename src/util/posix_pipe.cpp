@@ -13,7 +13,7 @@ constexpr int kAskMillis = 100; //!< interval of asking `stop`
 
 enum class Wait { kReady, kStopped };
 
-/** Waits until data can be read or written, or the other end is gone. */
+/** Waits until data can be read or written, or the other end is closed. */
 Result<Wait> WaitFor(const Descriptor& fd, const Path& path, short events, const StopWaiting& stop)
 {
     for (;;) {

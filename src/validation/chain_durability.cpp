@@ -70,7 +70,7 @@ Result<> ChainManager::AttachCoins(std::unique_ptr<CoinsDb> coins, const Snapsho
     return {};
 }
 
-/** Readers see the old tip until the new coins are there, as in a reorganisation. */
+/** Readers see the old tip until the new coins are complete, as in a reorganisation. */
 Result<> ChainManager::SwitchCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart& snapshot)
 {
     return Move([&]() IBD_NO_THREAD_CHECK -> Result<> {
@@ -121,8 +121,8 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
         const bool fits = node && (!base || node->Ancestor(base->height) == base);
         if (!fits || !node->HaveChainTxs()) {
             return BadData("chainstate in {} is at block {}, which the block index does not have "
-                           "with all blocks below it; restart with {}, or with "
-                           "-reindex if block files are there",
+                           "with all blocks below it; restart with {}, or with -reindex if there "
+                           "are block files",
                            m_coins->Directory().string(), best.ToHex(), RebuildOption());
         }
         m_connected = node;

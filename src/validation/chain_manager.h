@@ -75,7 +75,7 @@ public:
     Result<> StoreGenesis();
     /** Takes over the coins and makes their best block the tip. First completes a write that a
      *  crash interrupted, from the blocks. `snapshot`: the coins began with it. Again, on the
-     *  thread that changes the chain, to go on with the coins of a snapshot whose block has more
+     *  thread that changes the chain, to continue with the coins of a snapshot whose block has more
      *  work than the tip; the older coins stay open. On an error the node must stop. */
     Result<> AttachCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot = nullptr);
     /** Before the coins of a snapshot of `base` come into place: makes all that an opening of them
@@ -112,7 +112,7 @@ public:
     {
         return m_acceptor.StoreSound(block, node);
     }
-    /** Writes the undo record of a stored block, as connecting the block would, unless it is there.
+    /** Writes the undo record of a stored block, as connecting the block would, unless it exists.
      *  The caller must have checked the record against the block. Any thread. */
     Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo)
     {

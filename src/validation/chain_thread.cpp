@@ -90,7 +90,7 @@ bool ChainThread::RunTask()
     }
     next->task();
     const Lock lock(m_mutex);
-    next->done = true; // the task's owner may be gone once the lock is
+    next->done = true; // the task's owner may end as soon as the lock is free
     m_changed.notify_all();
     return true;
 }

@@ -29,7 +29,7 @@ public:
     void Add(const OutPoint& outpoint, Coin coin, bool may_exist);
     /** Removes the coin and moves it to `spent`, if given. False: there was none. */
     Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
-    /** Undoes an Add(); the coin must still be there. Reads nothing, so it cannot fail. */
+    /** Undoes an Add(); the coin must be unspent since. Reads nothing, so it cannot fail. */
     void Remove(const OutPoint& outpoint);
     /** Takes all changes of an overlay on this cache, and empties it. Reads nothing. */
     void Take(CoinsCache& overlay);

@@ -1,6 +1,6 @@
-// CoinsReplay: completes a write of the coins that a crash interrupted, from the blocks: takes back
-// those that were left, and applies those that the coins were being moved to. Used once, at start,
-// by the ChainManager.
+// CoinsReplay: completes a write of the coins that a crash interrupted, from the blocks: undoes the
+// blocks of the old branch, and applies those of the new one. Used once, at start, by the
+// ChainManager.
 #pragma once
 
 #include "storage/coins_db.h"

@@ -1,6 +1,6 @@
 // CoinsWalk: visits every coin at a block of the active chain, in database order, while the node
-// goes on. It reads a cursor of the database and applies a sorted list of differences, so that
-// coins at an older block are visible without a change of the chainstate. One thread. Memory: the
+// works. It reads a cursor of the database and applies a sorted list of differences, so that coins
+// at an older block are visible without a change of the chainstate. One thread. Memory: the
 // differences between the tip and the block.
 #pragma once
 

@@ -218,7 +218,7 @@ Result<> CompleteFromSibling(const OutPoint& outpoint, Coin& coin, CoinsCache& c
     return BadData("undo data of coin {}:{} has no height", outpoint.txid.ToHex(), outpoint.vout);
 }
 
-/** Restores the spent coins. False: a coin was there already. */
+/** Restores the spent coins. False: a coin existed already. */
 Result<bool> RestoreInputs(const TxView& tx, TxUndo& undo, CoinsCache& coins)
 {
     bool clean = true;

@@ -105,8 +105,7 @@ Result<> CheckSnapshotFolder(Env& env, const DataDir& dir)
     return there ? CheckSnapshotIsRemovable(env, folder) : Result<>();
 }
 
-// The base's hash goes last: until then a start that was killed in here finds the folder to be what
-// it is.
+// The base's hash is removed last: until then a start after a kill recognises the folder.
 Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
 {
     const Path folder = SnapshotFolder(dir);

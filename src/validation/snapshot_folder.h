@@ -18,8 +18,8 @@ Found<BlockHash> FindSnapshot(Env& env, Logger& log, const DataDir& dir);
 /** Makes `folder` the chainstate of a snapshot of that block. */
 Result<> WriteSnapshotBase(Env& env, const Path& folder, const BlockHash& base);
 
-/** Whether what lies at the folder's place, if anything, is a chainstate that may be replaced. The
- *  error says what else is there. */
+/** Whether what lies at the folder's place, if anything, is a chainstate that may be replaced.
+ *  Otherwise the error names the obstacle. */
 Result<> CheckSnapshotFolder(Env& env, const DataDir& dir);
 
 /** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. An

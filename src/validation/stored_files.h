@@ -1,5 +1,5 @@
-// What a start looks at before it takes a data directory as it is, or rebuilds from it: block files
-// against the index. Main thread.
+// Checks of a start before it uses a data directory or rebuilds from it: block files against the
+// index. Main thread.
 #pragma once
 
 #include "storage/data_dir.h"
@@ -7,12 +7,12 @@
 
 namespace ibd {
 
-/** Before -reindex removes anything: what it will read and write can be opened, and what it will
- *  remove can be removed; what only looks like a block file is named in the log. */
+/** Checks, before -reindex removes anything, that it can open all files to be read or written, and
+ *  remove all files to be removed. Names that only resemble block files are logged. */
 Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir);
 
-/** An error if block files lack what the index says is in them. Undo files are only warned of: they
- *  are needed for a reorganisation alone. */
+/** An error if block files lack data that the index names. Missing undo files only cause a warning,
+ *  as only a reorganisation needs them. */
 Result<> CheckStoredFiles(Env& env, Logger& log, const ChainView& chain,
                           const BlockStore& blocks, const Path& blocks_dir);
 

@@ -35,7 +35,7 @@ public:
     void SetMaker(std::function<bool()> maker) { m_maker = std::move(maker); }
     /** Undo data on the way from `connected` down to `fork`. The index forgets damaged records. */
     Result<Obstacle> FindMissing(HeaderNode* connected, const HeaderNode* fork);
-    /** Stores the undo data of a block that is being connected, unless it is there. `intact`: the
+    /** Stores the undo data of a block that is being connected, unless it exists. `intact`: the
      *  record of an earlier connection was read and its checksum is right. Any thread. */
     Result<> Store(HeaderNode& node, const BlockUndo& undo, bool intact);
     /** See ChainManager::PutUndo(). Any thread. */

@@ -110,7 +110,7 @@ void ZmqPublisher::EndReorganisation()
     for (const BlockConnected& block : std::exchange(m_waiting, {})) Take(block);
 }
 
-/** A tip that is only what is left of a longer chain is no news, nor is one of a download. */
+/** A tip is not published if it is the rest of a longer chain, or during initial download. */
 void ZmqPublisher::Take(const TipChanged& event)
 {
     EndReorganisation();

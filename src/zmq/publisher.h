@@ -1,12 +1,12 @@
 // ZmqPublisher: tells subscribers of blocks and transactions by ZeroMQ, as Core's -zmqpub...
 // options do: a message is topic, body and the number of the message among those of its topic and
 // address. Consumer of events on a thread of its own, which alone reads blocks for it, so that
-// neither disk nor subscribers hold up the chain. Events that its queue drops leave a gap in the
+// neither disk nor subscribers delay the chain. Events that its queue drops leave a gap in the
 // numbers.
 //
 // During a reorganisation the new blocks are published once the pool has followed, as in Core:
-// blocks taken back, then changes of the pool, then new blocks. Memory: one block, and the names of
-// the blocks of a reorganisation.
+// disconnected blocks, then changes of the pool, then new blocks. Memory: one block, and the names
+// of the blocks of a reorganisation.
 #pragma once
 
 #include "events/events.h"
@@ -72,7 +72,7 @@ private:
     Logger& m_log;
     ZmqSockets m_sockets;
     std::unique_ptr<Block> m_block;        //!< the last one that was read
-    bool m_in_reorganisation = false;      //!< blocks were taken back since the last tip
+    bool m_in_reorganisation = false;      //!< blocks were disconnected since the last tip
     std::vector<BlockConnected> m_waiting; //!< during a reorganisation
     BlockHash m_connected;                 //!< the last block that was connected since the last tip
 };

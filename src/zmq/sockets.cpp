@@ -14,7 +14,8 @@ Result<> SetOption(void* socket, int option, int value, const char* name)
     return SystemError("Unable to set {} to {}: {}", name, value, zmq_strerror(zmq_errno()));
 }
 
-/** Calls again what a signal interrupted: half a message would begin the next one. */
+/** Repeats a call that a signal interrupted: otherwise a partial message would be continued by the
+ *  next one. */
 template <typename Call>
 int Uninterrupted(Call call)
 {
@@ -30,7 +31,7 @@ bool IsIpv6(const std::string& address) { return address.starts_with("tcp://[");
 
 void ZmqSockets::Close::operator()(void* socket) const
 {
-    const int no_wait = 0; // for subscribers to take what is queued
+    const int no_wait = 0; // for subscribers to receive queued messages
     CHECK(zmq_setsockopt(socket, ZMQ_LINGER, &no_wait, sizeof no_wait) == 0);
     CHECK(zmq_close(socket) == 0);
 }

@@ -65,7 +65,7 @@ TEST_CASE("Undo data from blocks alone is the serial engine's, whatever is check
     }
 }
 
-TEST_CASE("Where blocks are only checked, their consumer is told of each, without a record")
+TEST_CASE("When blocks are only checked, their consumer gets each block, without a record")
 {
     class Counting final : public UndoConsumer {
     public:

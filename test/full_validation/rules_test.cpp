@@ -10,16 +10,16 @@ using Catch::Contains;
 
 namespace {
 
-/** Both engines refuse the blocks; the serial one for `reason`; `told` gets the full text. */
+/** Both engines refuse the blocks; the serial one for `reason`; `text` gets the full reason. */
 Verdict RequireRefused(FullSetup& setup, const std::vector<Bytes>& on_top, const char* reason,
                        const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
-                       std::string* told = nullptr)
+                       std::string* text = nullptr)
 {
     const SerialVerdict serial = setup.Serial(on_top);
     INFO("serial: " << serial.reason);
     REQUIRE_FALSE(serial.valid);
     REQUIRE_THAT(serial.reason, Contains(reason));
-    if (told) *told = serial.reason;
+    if (text) *text = serial.reason;
     Verdict verdict = Must(setup.Full(on_top, change));
     INFO("booster: " << verdict.reason);
     REQUIRE(verdict.kind != VerdictKind::kDone);

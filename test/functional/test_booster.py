@@ -409,7 +409,7 @@ class Rebuild(SyncedTest):
 
 
 class Durability(BoosterTest):
-    """Core takes back six blocks when it starts, for which the booster alone leaves no undo data:
+    """Core disconnects six blocks when it starts, for which the booster alone leaves no undo data:
     what it can open is on disk as soon as there is such."""
 
     def setUp(self):
@@ -445,7 +445,7 @@ class Durability(BoosterTest):
         for args, above in ((["-reindex", *self.args], 0), ([NO_UNDO], 3), ([NO_UNDO], 6)):
             begin = len(node.log_text)
             self.assertEqual(node.run(*args, f"-stopatheight={end + above}")[0], 0)
-            told = f"undo data of the last {above} blocks only. Bitcoin Core takes back 6"
+            told = f"undo data exists only for the last {above} blocks. Bitcoin Core disconnects 6"
             self.assertEqual(told in node.log_text[begin:], above < 6)
 
 

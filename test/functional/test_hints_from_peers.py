@@ -117,7 +117,7 @@ class Fetched(HintsFromPeers):
         self.assert_fetched(node, servers[0], made)
         groups = int.from_bytes(whole.read_bytes()[20:24], "little")
         self.assertGreater(groups, 1)
-        self.assertIn(f"{groups - 1} of {groups} groups are there", node.log_text)
+        self.assertIn(f"{groups - 1} of {groups} groups are stored", node.log_text)
 
 
 class NotFetched(HintsFromPeers):

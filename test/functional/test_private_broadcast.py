@@ -156,7 +156,7 @@ class PrivateBroadcast(FunctionalTest):
         return node.rpc("getprivatebroadcastinfo")["transactions"]
 
     def check_caller(self, caller, tx):
-        """It told the transaction, and nothing else."""
+        """It sent the transaction, and nothing else."""
         self.assertTrue(caller.target.endswith(f".onion:{ONION_PORT}"), caller.target)
         self.assertEqual(caller.kinds(), ["version", "verack", "inv", "tx", "ping"])
         said = bytearray(caller.payload("version"))

@@ -462,7 +462,7 @@ class Background(BackgroundTest):
         for part in ("Undo data: block at height", "bad-txns-in-belowout",
                      "-reindex-chainstate -ibdbooster=0"):
             self.assertIn(part, errors)
-        self.assertNotIn("Core takes back", node.log_text) # which would say: connect more first
+        self.assertNotIn("Core disconnects", node.log_text) # which would say: connect more first
         assert_built_on(self, mined, mined.height - 2, node.run("-ibdbooster=0"))
         node.start("-reindex-chainstate", "-ibdbooster=0")
         node.wait_for_height(mined.height - 3)

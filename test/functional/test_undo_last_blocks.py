@@ -35,7 +35,7 @@ class LastBlocks(UndoTest):
         log = node.log_text.split(" version v")[-1]
         self.assertIn(f"Undo data: the last {LAST} blocks have it", log)
         self.assertNotIn("Undo data: all blocks", log)
-        self.assertNotIn("Core takes back", log)
+        self.assertNotIn("Core disconnects", log)
         self.assertEqual(node.run(NO_UNDO, "-checklevel=4",
                                   f"-checkblocks={LAST}", self.at_terminal), (0, ""))
         self.assertIn(f"Verifying last {LAST} blocks at level 4", node.log_text)
@@ -130,7 +130,7 @@ class LastBlocks(UndoTest):
         with held_up(node):
             self.assertEqual(node.run(BACKGROUND, self.at_terminal), (0, ""))
         self.assertIn("Undo data of the last blocks could not be made", node.log_text)
-        self.assertIn("Core takes back", node.log_text)
+        self.assertIn("Core disconnects", node.log_text)
         with held_up(node):
             self.assertEqual(node.run("-reindex-chainstate", *given, self.at_terminal, BACKGROUND),
                              (0, ""))

@@ -1,5 +1,5 @@
-"""Notifications by ZeroMQ (-zmqpub...): what a subscriber is told of blocks and transactions, in
-which order, under which numbers; and that a slow subscriber holds nothing up.
+"""Notifications by ZeroMQ (-zmqpub...): messages about blocks and transactions, their order and
+their sequence numbers; and that a slow subscriber delays nothing.
 
 The messages are those of Bitcoin Core's published interface: topic, body, and a number of four
 bytes, the first being the lowest."""

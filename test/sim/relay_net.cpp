@@ -8,7 +8,7 @@ namespace ibd::sim {
 namespace {
 
 constexpr int64_t kTick = kSecond / 2;
-constexpr int64_t kHandshakes = 5 * kSecond; //!< until then nobody is told of a transaction
+constexpr int64_t kHandshakes = 5 * kSecond; //!< until then no transaction is announced
 constexpr int64_t kUsersAreDone = 60 * kSecond;
 /** Delays of requests that do not come from time-outs, the way there and back, the check. */
 constexpr int64_t kWithoutTimeouts = 30 * kSecond;

@@ -1,7 +1,7 @@
-// RelayNet: honest nodes that relay transactions of their users, and strangers in league that try
-// to hold these up: on a simulated network, from a seed. It notes when which node was told of which
-// transaction, and when it took it. Bounds are looked at once in a second of simulated time; the
-// first one that is exceeded is kept in `fault`.
+// RelayNet: honest nodes that relay transactions of their users, and colluding peers that try to
+// delay these: on a simulated network, from a seed. It records for each node when each transaction
+// was announced to it, and when it accepted the transaction. Bounds are looked at once in a second
+// of simulated time; the first one that is exceeded is kept in `fault`.
 #pragma once
 
 #include "sim/model_pool.h"

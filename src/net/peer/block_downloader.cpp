@@ -23,7 +23,7 @@ void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
 {
     m_goal = &goal;
     GoalChanged();
-    // Otherwise a request that is of no use any more would count as the one that delays all others.
+    // Otherwise an obsolete request would count as the one that delays all others.
     std::vector<const HeaderNode*> stored;
     for (const auto& [node, owed] : m_requests.Blocks()) {
         if (goal.Have(*node)) stored.push_back(node);

@@ -13,7 +13,7 @@ namespace {
 class NothingMissing final : public DownloadGoal {
 public:
     const HeaderNode* NextMissing(int32_t) const override { return nullptr; }
-    bool Have(const HeaderNode&) const override { return false; } // requests under way are kept
+    bool Have(const HeaderNode&) const override { return false; } // open requests are kept
     int32_t WindowEnd() const override { return kNoWindow; }
 };
 
@@ -42,8 +42,8 @@ void BlockRelay::DownloadInto(DownloadGoal& goal, BlockSink& sink)
     m_sink = &sink;
 }
 
-/** Keeps the requests under way: if the next download begins before they are answered, it takes
- *  the blocks instead of requesting them again. */
+/** Keeps the open requests: if the next download begins before they are answered, it takes the
+ *  blocks instead of requesting them again. */
 void BlockRelay::StopDownload()
 {
     if (m_downloader) m_downloader->SetGoal(NoGoal(), m_peers.Now());
@@ -141,7 +141,7 @@ Result<> BlockRelay::FetchBlock(PeerId id, const HeaderNode& node)
 {
     Peer* const peer = m_peers.Find(id);
     if (m_at.chain.IsImporting() || !m_sink) return BadData("Loading blocks ...");
-    // A private one sends nothing but a pong (PrivateRelay).
+    // A private peer sends only a pong (PrivateRelay).
     if (!peer || peer->closing || peer->IsPrivate()) return BadData("Peer does not exist");
     if (!peer->OffersWitnesses()) return BadData("Pre-SegWit peer");
     const SpoiltBlocks& spoilt = m_spoilt.Of(*peer);

@@ -125,13 +125,13 @@ void HeaderDownload::Process(Peer& peer, std::vector<BlockHeader> headers)
         // It cannot be an announcement, so it is the answer to our request: there are no more.
         state.sync.reset();
         state.request_sent = 0;
-        state.told = true;
+        state.complete = true;
         return;
     }
     const auto hashes = HashHeaders(headers);
     if (!Check(peer, headers, hashes)) return;
     const bool full = headers.size() == kMaxHeaders;
-    if (state.request_sent != 0 || full) state.told = !full;
+    if (state.request_sent != 0 || full) state.complete = !full;
     const BlockHash last_hash = hashes.back();
     const bool from_sync = ContinueSync(peer, headers, hashes);
     if (headers.empty()) return;
@@ -318,18 +318,18 @@ bool HeaderDownload::Request(Peer& peer, const std::vector<BlockHash>& locator)
     return true;
 }
 
-HeadersTold HeaderDownload::AskForLastHeaders()
+HeaderAnswers HeaderDownload::AskForLastHeaders()
 {
-    HeadersTold out;
-    const auto has_told = [&](const auto& entry) { return m_states[*entry.second].told; };
+    HeaderAnswers out;
+    const auto is_complete = [&](const auto& entry) { return m_states[*entry.second].complete; };
     if (m_at.chain.IsImporting()) return out;
-    const bool ask = std::any_of(m_peers.All().begin(), m_peers.All().end(), has_told);
+    const bool ask = std::any_of(m_peers.All().begin(), m_peers.All().end(), is_complete);
     for (const auto& [id, peer] : m_peers.All()) {
         if (!peer->established || peer->closing || !peer->OffersBlocks()) continue;
         const State& state = m_states[*peer];
         ++out.peers;
-        out.told += state.told;
-        if (!ask || state.told || state.sync) continue;
+        out.complete += state.complete;
+        if (!ask || state.complete || state.sync) continue;
         const HeaderNode& best = m_at.chain.BestHeader();
         Request(*peer, BlockLocator(best.prev ? best.prev : &best));
     }

@@ -3,7 +3,7 @@
 // TxRelay. Owned by PeerManager. Memory: a HeaderSync for each peer.
 #pragma once
 
-#include "net/peer/headers_told.h"
+#include "net/peer/header_answers.h"
 #include "net/peer/known_chains.h"
 #include "net/peer/tx_relay.h"
 
@@ -47,7 +47,7 @@ public:
     const HeaderNode* AcceptOfCompact(Peer& peer, const BlockHeader& header);
     /** Headers come from one peer at a time. After it has sent all, the others are asked, so that
      *  no single peer determines the end of the chain. */
-    HeadersTold AskForLastHeaders();
+    HeaderAnswers AskForLastHeaders();
 
     /** Whether it is not replaced because of an old chain. */
     bool IsProtected(const Peer& peer) const { return m_states[peer].check.is_protected; }
@@ -69,7 +69,7 @@ private:
         bool asked_for_best = false; //!< whether it has our best header's chain
         bool inv_asked = false;      //!< an inv caused a getheaders before sync_started
         int64_t request_sent = 0;    //!< microseconds; 0: no getheaders is pending
-        bool told = false;           //!< its last answer was not full: it has no more headers
+        bool complete = false;       //!< its last answer was not full: it has no more headers
         int64_t sync_timeout = 0;    //!< microseconds; kNever: it caught up once
         int64_t last_announcement = 0;
         ChainCheck check;

@@ -44,7 +44,7 @@ void OfferQueue::Done(Time took)
     AccountOf(m_taken->peer) += took - ChargeOf(m_taken->bytes);
     m_bytes -= m_taken->bytes;
     m_taken.reset();
-    // All that waited, and the one that was served, had a share of this time.
+    // This time is shared by all peers that waited and the one that was served.
     m_now += took / static_cast<int64_t>(m_waiting.size() + 1);
     ForgetOld();
 }

@@ -81,7 +81,7 @@ private:
 
         size_t Count() const { return waiting.size() + ready.size(); }
     };
-    /** A part of what is allowed: used by allowed. */
+    /** The ratio of used to allowed. */
     struct Excess {
         int64_t used = 0;
         int64_t allowed = 1;

@@ -108,8 +108,8 @@ bool PeerManager::WorkOn(Peer& peer)
     return more;
 }
 
-/** Whether its next message is a block, or a part of one, for which we asked. Few peers can be
- *  asked at a time, so that these alone cannot hold up the others. */
+/** Whether its next message is a block, or a part of one, for which we asked. Only few peers are
+ *  asked at a time, so these messages cannot delay the other peers for long. */
 bool PeerManager::BringsBlock(const Peer& peer) const
 {
     if (peer.closing || peer.unread.empty()) return false;

@@ -80,7 +80,7 @@ public:
     std::vector<PeerInfo> Info() const;
     size_t Count() const { return m_peers.All().size(); }
     /** Asks the peers for their last headers. */
-    HeadersTold AskForLastHeaders() { return m_headers.AskForLastHeaders(); }
+    HeaderAnswers AskForLastHeaders() { return m_headers.AskForLastHeaders(); }
     int64_t TimeOffset() const { return m_handshake.TimeOffset(); }
 
     // For connecting to peers: see PeerRotation and PeerSet.

@@ -32,7 +32,7 @@ public:
     virtual void Established(Peer& /*peer*/) {}
     /** We have closed the connection: nothing is read or sent any more. */
     virtual void Closed(Peer& /*peer*/) {}
-    /** The connection is gone, and the state of the peer with it after this call. Closed() was
+    /** The connection has ended; the state of the peer is deleted after this call. Closed() was
      *  called before unless the other side has ended the connection. */
     virtual void Disconnected(Peer& /*peer*/) {}
 
@@ -56,7 +56,7 @@ public:
     /** The active chain ends in `tip`, and left the old one at `fork`. */
     virtual void TipChanged(const HeaderNode& /*tip*/, const HeaderNode& /*fork*/) {}
 
-    /** Fills in what it knows about a peer. */
+    /** Fills in its data about a peer. */
     virtual void Describe(const Peer& /*peer*/, PeerInfo& /*info*/) const {}
 };
 

@@ -49,7 +49,7 @@ public:
     /** What Pick() gave to the peer; null: nothing, or it is not here any more. */
     TransactionRef TxOf(PeerId peer) const;
     void Confirm(PeerId peer, int64_t now);
-    /** The peer is gone. Returns whether it had confirmed a transaction. */
+    /** The peer disconnected. Returns whether it had confirmed a transaction. */
     bool Forget(PeerId peer);
     bool Has(const Wtxid& id) const { return m_txs.contains(id); }
     bool IsEmpty() const { return m_txs.empty(); }

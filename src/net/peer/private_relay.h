@@ -38,7 +38,7 @@ public:
 
     PrivateAddition Send(const TransactionRef& tx);
     std::vector<PrivateTx> All() const { return m_queue.All(); }
-    /** Returns what is not sent any more: all of that txid or wtxid. */
+    /** Returns the transactions that are not sent any more: all with that txid or wtxid. */
     std::vector<TransactionRef> Abort(const Uint256& id);
     /** Looks for transactions that are due again; they are sent once the pool would take them. */
     void FindStale();

@@ -90,7 +90,7 @@ private:
     const PeerStates<State> m_states{m_peers};
     TxFetcher m_fetcher{m_peers};
     ExtraTxs m_extra{m_peers.Options().extra_txs};
-    std::deque<PeerId> m_line;         //!< peers with a waiting offer; some may be gone
+    std::deque<PeerId> m_line;         //!< peers with a waiting offer; some may have disconnected
     std::multiset<Uint256> m_busy;     //!< txids and wtxids of the offers with the pool
     std::deque<TxAnswer> m_answers;    //!< that no round has taken yet
     const HeaderNode* m_tip = nullptr; //!< of the last TipChanged()

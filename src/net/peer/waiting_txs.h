@@ -76,7 +76,7 @@ public:
         }
         return out;
     }
-    /** Up to `most`, in turn: each call goes on after the one before. */
+    /** Up to `most`, in turn: each call continues after the previous one. */
     std::vector<Wtxid> Next(size_t most)
     {
         std::vector<Wtxid> out;

@@ -32,7 +32,7 @@ struct ReceivedMessage {
     Bytes payload;
     size_t wire_size = 0; //!< bytes on the wire, with all framing
     /** Why the message must be dropped and only counted, in the words of Core's log; else empty.
-     *  The connection goes on. */
+     *  The connection stays. */
     std::string problem;
 };
 

@@ -46,7 +46,7 @@ HttpResponse Answer(const RestContext& context, const Route& route, const HttpRe
         return route.handler(context, {http, rest::ParseTarget(uri.substr(route.prefix.size()))});
     } catch (const rest::Refusal& refusal) {
         return Refused(refusal.status, refusal.text);
-    } catch (const RpcError& error) { // of what the calls share: a disk, or data that is gone
+    } catch (const RpcError& error) { // errors that all calls have: of the disk, or missing data
         return Refused(rest::kServerError, error.message);
     }
 }

@@ -33,7 +33,7 @@ public:
         m_changed.notify_all();
     }
     size_t PeerCount() const override { return 1; }
-    HeadersTold AskForLastHeaders() override { return {}; }
+    HeaderAnswers AskForLastHeaders() override { return {}; }
 
     /** Waits until there are a goal and a sink, and `look` says yes to them. */
     template <typename Look>
@@ -137,7 +137,7 @@ TEST_CASE("Blocks before hints: a block that breaks a rule ends them and holds n
     CHECK(node.failures == 0);
 }
 
-TEST_CASE("Blocks before hints: a disk that fails ends them, is told, and holds nothing up")
+TEST_CASE("Blocks before hints: a failing disk ends them, is reported, and delays nothing")
 {
     World world(3, 120, 2200);
     Prefetching node(world);

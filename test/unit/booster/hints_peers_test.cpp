@@ -83,7 +83,7 @@ struct Wanting {
 
 } // namespace
 
-TEST_CASE("Hints for peers: containers are made of what was right, and found again")
+TEST_CASE("Hints for peers: proven hints become containers, and are found again")
 {
     Shelf shelf;
     const auto hints = shelf.Given(
@@ -105,7 +105,7 @@ TEST_CASE("Hints for peers: containers are made of what was right, and found aga
     CHECK(again.Offers() == std::vector{offer});
 }
 
-TEST_CASE("Hints for peers: what is damaged, of another network or of no use is not offered")
+TEST_CASE("Hints for peers: damaged, foreign and useless files are not offered")
 {
     Shelf shelf;
     const auto bitmap = shelf.Given(HintsFormat::kBitmap, 5);
@@ -122,7 +122,7 @@ TEST_CASE("Hints for peers: what is damaged, of another network or of no use is 
     CHECK(shelf.Heights() == std::vector<uint32_t>{6});
 }
 
-TEST_CASE("Hints for peers: so many files and no more, the highest")
+TEST_CASE("Hints for peers: a limited number of files is kept, the highest")
 {
     Shelf shelf;
     for (uint32_t height = 3; height < 3 + kMaxHintsOffers + 2; ++height) {
@@ -236,7 +236,7 @@ TEST_CASE("Hints from peers: groups in any order, while somebody waits for the w
     CHECK(Must(ReadWholeFile(wanting.env, *whole)) == Must(ReadWholeFile(*shelf.env, path)));
 }
 
-TEST_CASE("Hints from peers: a head that is not what was offered")
+TEST_CASE("Hints from peers: a head that differs from the offer")
 {
     Served served;
     Wanting wanting;
@@ -263,7 +263,7 @@ TEST_CASE("Hints from peers: a head that is not what was offered")
     CHECK_FALSE(std::filesystem::exists(wanting.dir / "hints"));
 }
 
-TEST_CASE("Hints from peers: worth, and whom one peer's word is enough for")
+TEST_CASE("Hints from peers: fitness of offers, and files for which one peer is enough")
 {
     Served served;
     HintsOffer lower = served.offer;
@@ -310,7 +310,7 @@ TEST_CASE("Hints from peers: worth, and whom one peer's word is enough for")
     }
 }
 
-TEST_CASE("Hints from peers: who waits hears of failure and of shutdown")
+TEST_CASE("Hints from peers: a failure and a shutdown end the wait")
 {
     Wanting wanting;
     std::optional<Path> path = "something";

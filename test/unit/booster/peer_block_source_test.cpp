@@ -45,7 +45,7 @@ public:
         m_wake.notify_all();
     }
     size_t PeerCount() const override { return 100; }
-    HeadersTold AskForLastHeaders() override { return {}; }
+    HeaderAnswers AskForLastHeaders() override { return {}; }
 
     // After StopFetching().
 
@@ -145,7 +145,7 @@ public:
     void StopFetching() override {}
     void Wake() override { ++calls; }
     size_t PeerCount() const override { return 3; }
-    HeadersTold AskForLastHeaders() override { return {}; }
+    HeaderAnswers AskForLastHeaders() override { return {}; }
 
     int calls = 0;
 };

@@ -28,7 +28,7 @@ Bytes PublicKey(const Hash32& secret, bool compressed)
 
 } // namespace
 
-TEST_CASE("the key is told from the signature", "[signing]")
+TEST_CASE("the key is recovered from the signature", "[signing]")
 {
     for (uint8_t i = 1; i < 40; ++i) {
         const Hash32 secret = Number(i), message = Number(static_cast<uint8_t>(i * 5));

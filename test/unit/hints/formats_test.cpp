@@ -205,7 +205,7 @@ TEST_CASE("Indexed files: vectors of the four revisions, blocks in any order")
                          {3, record("090000000100")}}));
 }
 
-TEST_CASE("Hints files: every format that is written gives back what was written and is told")
+TEST_CASE("Hints files: every format that is written is detected and reads back the same")
 {
     TempDir dir;
     const auto env = MakePosixEnv();

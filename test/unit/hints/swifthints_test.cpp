@@ -277,7 +277,8 @@ TEST_CASE_METHOD(SwifthintsTest, "swifthints: every flipped bit is refused, or g
     }
 }
 
-TEST_CASE_METHOD(SwifthintsTest, "swifthints: who opens one as hints is told what to do")
+TEST_CASE_METHOD(SwifthintsTest,
+                 "swifthints: opening one as hints is an error that names the remedy")
 {
     const Bytes file = Write(RandomBlocks(200, 30, 100));
     const std::string said = OpenHints(*m_env, m_path).Message();

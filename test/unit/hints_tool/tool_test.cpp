@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kBlocks = 130;
 
-/** What commands print, for as long as it lives, goes into a file that nobody sees. */
+/** While it exists, commands print into a file that is not shown. */
 class Quiet {
 public:
     Quiet() : m_kept{::dup(STDOUT_FILENO), ::dup(STDERR_FILENO)}

@@ -157,7 +157,7 @@ TEST_CASE(
     CHECK(resumed > 10);
 }
 
-TEST_CASE("Side fold: what it cannot write fails nobody, and the sync does the rest")
+TEST_CASE("Side fold: a failed write fails no reader, and the sync does the rest")
 {
     SideSetup setup(TestRng()());
     const BoosterOptions options = SmallEpochs(setup.sync.Options());

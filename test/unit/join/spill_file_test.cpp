@@ -136,7 +136,7 @@ TEST_CASE("Every byte of a spill that changes is noticed", "[spill]")
     CHECK(gone.GetError().kind == Error::Kind::kBadData);
 }
 
-TEST_CASE("A disk that fails while a spill is written is told of when it ends", "[spill]")
+TEST_CASE("A disk that fails while a spill is written is reported at its end", "[spill]")
 {
     TempDir dir(MemoryFolder());
     FaultEnv env;
@@ -149,7 +149,8 @@ TEST_CASE("A disk that fails while a spill is written is told of when it ends", 
     CHECK(end.GetError().kind == Error::Kind::kSystem);
 }
 
-TEST_CASE("Of what several threads add to a spill nothing is lost, or an error is told", "[spill]")
+TEST_CASE("Records that several threads add to a spill are kept, or an error is returned",
+          "[spill]")
 {
     for (const uint64_t fails_at : {0, 1, 3, 7}) {
         TempDir dir(MemoryFolder());
@@ -183,7 +184,8 @@ TEST_CASE("Of what several threads add to a spill nothing is lost, or an error i
     }
 }
 
-TEST_CASE("Of what several threads add to a series nothing is lost, or an error is told", "[spill]")
+TEST_CASE("Records that several threads add to a series are kept, or an error is returned",
+          "[spill]")
 {
     constexpr uint32_t kThreads = 4;
     constexpr size_t kPages = 60, kMostPages = 7; // of a thread, and of a spill

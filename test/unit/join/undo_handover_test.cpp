@@ -165,7 +165,7 @@ TEST_CASE("A scattered record waits with its maker, however much may be left")
     setup.RequireTaken(setup.spans[1].end);
 }
 
-TEST_CASE("What is left early, in any order, is handed on by whoever brings what is due")
+TEST_CASE("Early spans, in any order, are handed over by the thread with the due span")
 {
     Setup setup(10'000'000);
     std::vector<size_t> order(setup.spans.Count() - 1);
@@ -196,7 +196,7 @@ TEST_CASE("A broken rule ends it, and all below is handed on")
     }
 }
 
-TEST_CASE("An error of the consumer is told once, as of the system, and nothing follows it")
+TEST_CASE("An error of the consumer is reported once, as a system error, and ends the rest")
 {
     for (const size_t threads : {1, 2, 5}) {
         Setup setup(5'000);
@@ -213,7 +213,7 @@ TEST_CASE("An error of the consumer is told once, as of the system, and nothing 
     REQUIRE(next.GetError().kind == Error::Kind::kSystem);
 }
 
-TEST_CASE("Who brings more than may wait waits until it is due, or all ends")
+TEST_CASE("A thread with more than may wait blocks until its span is due, or all ends")
 {
     for (const bool ends : {false, true}) {
         Setup setup(1);

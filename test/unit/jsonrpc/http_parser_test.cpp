@@ -54,7 +54,7 @@ std::string Post(const std::string& headers, const std::string& body)
 
 } // namespace
 
-TEST_CASE("a request has a line, headers and a body of the length that is told")
+TEST_CASE("a request has a line, headers and a body of the stated length")
 {
     const Outcome r = Parse(Post("Host: x\r\ncontent-LENGTH:  3 \r\nHost: y\r\n", "abcGET"));
     CHECK(r.status == Status::kComplete);

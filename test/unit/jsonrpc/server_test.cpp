@@ -198,7 +198,7 @@ const char* const kPing = R"({"id":1,"method":"ping"})";
 
 } // namespace
 
-TEST_CASE("the server answers those who log in and POST to the right place")
+TEST_CASE("the server answers clients that log in and POST to the right path")
 {
     Server s;
     s.Start();
@@ -224,7 +224,7 @@ TEST_CASE("the server answers those who log in and POST to the right place")
                Catch::StartsWith("HTTP/1.1 400 Bad Request\r\n") && Catch::EndsWith("\r\n\r\n"));
 }
 
-TEST_CASE("methods that nobody serves get 405 and no body, what is no HTTP 400 and no body")
+TEST_CASE("methods without a handler get 405, bytes that are not HTTP get 400, both without a body")
 {
     Server s;
     s.Start();

@@ -445,7 +445,7 @@ TEST_CASE("a full pool takes what pays more than its worst", "[mempool]")
     CHECK(desk.Size() == 1);
 }
 
-TEST_CASE("what was in a block comes back without the fee of strangers", "[mempool]")
+TEST_CASE("transactions of disconnected blocks come back without a minimum fee", "[mempool]")
 {
     Desk desk;
     const MutableTransaction cheap = Spending({desk.AddCoin()}, {kValue});

@@ -238,7 +238,7 @@ Bytes BlockOf(const std::vector<TransactionRef>& txs)
     return out;
 }
 
-/** Counts what it is told, and keeps the ids that should be in the pool. */
+/** Counts the events, and keeps the ids that should be in the pool. */
 class Listener final : public PoolEvents {
 public:
     void TxAdded(const PoolTx& tx, uint64_t sequence) override

@@ -58,7 +58,7 @@ TEST_CASE("two networks meet", "[network]")
     server.WaitForPeers(0);
 }
 
-TEST_CASE("who speaks v1 only is called again by v1", "[network]")
+TEST_CASE("a peer that only speaks v1 is connected again by v1", "[network]")
 {
     NetworkKit server(WithoutV2);
     NetworkKit client;
@@ -104,7 +104,7 @@ TEST_CASE("-connect calls by itself", "[network]")
     });
 }
 
-TEST_CASE("who asks much and reads nothing is not read from", "[network]")
+TEST_CASE("the node stops reading from a peer that requests much and reads nothing", "[network]")
 {
     NetworkKit kit([](PeerNetworkOptions& options) {
         options.max_send_buffer = 10'000;

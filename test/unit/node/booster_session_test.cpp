@@ -21,7 +21,7 @@ public:
         if (asked) asked();
         return 0;
     }
-    HeadersTold AskForLastHeaders() override { return {}; }
+    HeaderAnswers AskForLastHeaders() override { return {}; }
 
     std::function<void()> asked;
 };
@@ -85,11 +85,11 @@ TEST_CASE("while it waits for headers it says so, and can be stopped")
     CHECK_THAT(start.log.Text(), Catch::Contains("no peers"));
 }
 
-TEST_CASE("headers have ended once all peers have told theirs, and none came for a while")
+TEST_CASE("headers have ended after all peers have sent theirs, and none came for a while")
 {
-    const HeadersTold none{.peers = 2, .told = 0};
-    const HeadersTold one{.peers = 2, .told = 1};
-    const HeadersTold all{.peers = 2, .told = 2};
+    const HeaderAnswers none{.peers = 2, .complete = 0};
+    const HeaderAnswers one{.peers = 2, .complete = 1};
+    const HeaderAnswers all{.peers = 2, .complete = 2};
     const int64_t second = 1'000'000;
     HeadersWatch watch(0);
     CHECK_FALSE(watch.HaveEnded(5, all, 0));

@@ -205,7 +205,7 @@ TEST_CASE("options that ask for what this version does not do are named, others 
     CHECK(OptionsWithoutEffect(ArgsManager()).empty());
 }
 
-TEST_CASE("where to listen and whom to call")
+TEST_CASE("addresses to listen at and to connect to")
 {
     const auto plain = Read({})->network;
     CHECK(plain.listen);
@@ -250,7 +250,7 @@ TEST_CASE("where to listen and whom to call")
     CHECK(few.added == std::vector<std::string>{"c"});
 }
 
-TEST_CASE("whom a proxy serves")
+TEST_CASE("networks that a proxy serves")
 {
     const auto all = Read({"-proxy=127.0.0.1:9"})->network;
     CHECK(all.name_proxy.ToString() == "127.0.0.1:9");
@@ -478,7 +478,7 @@ TEST_CASE("settings.json ranks between command line and bitcoin.conf")
     CHECK(text() == "{"); // what cannot be read is left for the user to look at
 }
 
-TEST_CASE("parameter interaction sets what nobody set, and says so")
+TEST_CASE("parameter interaction sets options that the user did not, and logs it")
 {
     const TempDir dir;
     const auto env = MakePosixEnv();

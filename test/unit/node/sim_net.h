@@ -207,7 +207,7 @@ public:
         return m_net.us.Peers().Count();
     }
 
-    HeadersTold AskForLastHeaders() override { return m_net.us.Peers().AskForLastHeaders(); }
+    HeaderAnswers AskForLastHeaders() override { return m_net.us.Peers().AskForLastHeaders(); }
 
 protected:
     void Step() const

@@ -40,7 +40,7 @@ public:
         if (broken) return SystemError("the disk is gone");
         return use({m_headers.back(), m_coins});
     }
-    /** Waits until there are so many. */
+    /** Waits for `count` answers. */
     std::vector<TxAnswer> Answers(size_t count)
     {
         std::vector<TxAnswer> out;
@@ -181,7 +181,7 @@ TEST_CASE("the end of the intake drops what waits", "[tx_intake]")
     scene.is_shut = false;
     scene.opened.release();
     stopper.join();
-    // Nobody is told more; the second may have come in before the end.
+    // No further verdict follows; the second offer may have been checked before the end.
     const size_t verdicts = scene.intake.TakeAnswers().size();
     CHECK(verdicts >= 1);
     CHECK(scene.Listed().size() == verdicts);

@@ -106,7 +106,7 @@ TEST_CASE("two signers, a combiner and a finalizer make a valid transaction", "[
     }
 }
 
-TEST_CASE("the analyst says who is next and what is missing", "[psbt]")
+TEST_CASE("the analysis names the next role and the missing parts", "[psbt]")
 {
     Psbt psbt = Spending(Wallet("wsh(multi(2,A,B))", "").script, kPsbtVersion2);
     PsbtAnalysis analysis = AnalyzePsbt(psbt);
@@ -143,7 +143,7 @@ TEST_CASE("an output alone is not enough for what does not commit to it", "[psbt
     CHECK(psbt.inputs[0].partial_signatures.empty());
 }
 
-TEST_CASE("nobody signs with another hash type than the input wants", "[psbt]")
+TEST_CASE("no input is signed with another hash type than it requires", "[psbt]")
 {
     const Wallet wallet("wpkh(A)", "A");
     Psbt psbt = Spending(wallet.script, 0);
@@ -202,7 +202,7 @@ TEST_CASE("whole transactions are dropped only where signatures commit to output
     }
 }
 
-TEST_CASE("outputs are told what a descriptor knows of them", "[psbt]")
+TEST_CASE("outputs get the data of a descriptor", "[psbt]")
 {
     const Wallet wallet("tr(A,{pk(B),multi_a(1,A,B)})", "");
     Psbt psbt = Spending(wallet.script, 0);

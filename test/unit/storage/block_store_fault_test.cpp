@@ -181,7 +181,7 @@ TEST_CASE("undo data is on its way to the disk before a flush, each byte once")
     CHECK(store->Files().front().undo_size - end < 10'000);
 }
 
-TEST_CASE("a disk that fails before the flush is told by the flush")
+TEST_CASE("a disk that fails before the flush is reported by the flush")
 {
     const TempDir dir;
     FailingEnv env;

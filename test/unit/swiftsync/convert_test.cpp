@@ -73,7 +73,7 @@ TEST_CASE("Hints beside blocks: to swifthints and back, and what the engine says
     with.setup.RequireRight();
 }
 
-TEST_CASE("Hints beside blocks: who hears of each height may stop it")
+TEST_CASE("Hints beside blocks: the callback for each height may stop the walk")
 {
     Converting with(5);
     const auto source = with.Source(with.setup.HintsPath(), HintsFormat::kBitmap);

@@ -102,7 +102,7 @@ TEST_CASE("Supply: with fold_only all is folded and a later run judges")
     setup.RequireRight();
 }
 
-TEST_CASE("Supply: by height the system is told of each block before it is read, and hardly more")
+TEST_CASE("Supply: by height each block is read ahead before it is read, and hardly more")
 {
     SyncSetup setup(TestRng()());
     FaultEnv env;

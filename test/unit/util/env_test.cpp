@@ -203,7 +203,7 @@ TEST_CASE("directories are made, listed and removed")
     CHECK(*env->SpaceAvailable(dir.Get()) > 0);
 }
 
-TEST_CASE("what is not there is told apart from what cannot be looked for")
+TEST_CASE("a missing file is distinguished from a failed look-up")
 {
     const TempDir temp;
     const auto env = MakePosixEnv();
@@ -299,7 +299,7 @@ TEST_CASE("links are followed to their end, also where that is not there")
     (void)env->FollowLink(dir.Get() / "circle"); // ends
 }
 
-TEST_CASE("two file systems are told apart")
+TEST_CASE("two file systems are distinguished")
 {
     const auto env = MakePosixEnv();
     TempDir dir;
@@ -308,7 +308,7 @@ TEST_CASE("two file systems are told apart")
     REQUIRE_FALSE(env->SameFileSystem(dir.Get(), dir.Get() / "none"));
 }
 
-TEST_CASE("what is no regular file is told, and opened by nobody who asks for one")
+TEST_CASE("a file that is not regular is recognised, and not opened as a regular one")
 {
     const TempDir dir;
     const auto env = MakePosixEnv();

@@ -45,7 +45,7 @@ TEST_CASE("an item larger than the queue passes when it is alone")
     CHECK_FALSE(queue.TryPush(3, 1000));
 }
 
-TEST_CASE("room and items are told without waiting")
+TEST_CASE("room and items are reported without waiting")
 {
     BoundedQueue<int> queue(10);
     CHECK_FALSE(queue.TryPop());
@@ -126,7 +126,7 @@ TEST_CASE("threads carry their name")
     CHECK(in_log == "pool.00");
 }
 
-TEST_CASE("who asks for short slices keeps what else was set for the thread")
+TEST_CASE("short slices keep the other attributes of the thread")
 {
     int nice = 0;
     int policy = -1;

@@ -93,7 +93,7 @@ TEST_CASE("blocks in any order are connected when a source is no longer busy")
     CHECK(node.intake.TakeRefused().empty());
 }
 
-TEST_CASE("what is wrong with a block is told with who brought it")
+TEST_CASE("a refused block is reported with the peer that sent it")
 {
     const TempDir dir;
     Receiver node(dir.Get());

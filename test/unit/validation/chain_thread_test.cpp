@@ -170,7 +170,7 @@ TEST_CASE("calls that change the chain give their verdict, whoever connects")
     CHECK(chain.Current() == TipInfo{blocks.back().hash, 3});
 }
 
-TEST_CASE("a failure to connect is told, and the thread goes on serving")
+TEST_CASE("a failure to connect is reported, and the thread keeps serving")
 {
     Unconnected setup(3);
     ChainManager& chain = *setup.engine.chain;

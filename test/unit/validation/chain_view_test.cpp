@@ -10,7 +10,7 @@ namespace ibd::test {
 
 namespace {
 
-/** Reads the tip until told to end, and counts what is not as it should be. */
+/** Reads the tip until it is stopped, and counts inconsistent readings. */
 class TipReader {
 public:
     TipReader(const ChainView& view, const std::map<BlockHash, Bytes>& blocks)

@@ -89,7 +89,7 @@ TEST_CASE("the coin table behaves as a map")
     CHECK(!table.Find(Name(1)).entry);
 }
 
-TEST_CASE("keys that collide are told apart")
+TEST_CASE("keys that collide are distinguished")
 {
     // With a table of a few slots every search runs into others' entries.
     CoinTable table{OutPointHasher({0, 0})};

@@ -363,7 +363,7 @@ TEST_CASE(
     CHECK(caches.scripts.Entries().Hits() == (near_tip ? 3 * spends : 0));
 }
 
-TEST_CASE("nobody sees a tip with less work during a reorganisation")
+TEST_CASE("no reader sees a tip with less work during a reorganisation")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const BlockKit kit(params);

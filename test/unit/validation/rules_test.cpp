@@ -290,7 +290,7 @@ TEST_CASE("blocks that are wrong without looking at coins")
     g.Passes(options);
 }
 
-TEST_CASE("what a refused block leaves behind depends on who gave it")
+TEST_CASE("the effect of a refused block depends on its source")
 {
     Ground g;
     KitOptions options;

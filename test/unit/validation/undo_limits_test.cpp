@@ -181,8 +181,9 @@ TEST_CASE("a better branch waits for undo data that is made, and is followed the
     }
 }
 
-TEST_CASE("a reorganisation without undo data that nobody makes is Core's fatal error, and changes "
-          "nothing")
+TEST_CASE(
+    "a reorganisation without undo data that is never made is Core's fatal error, and changes "
+    "nothing")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
     const BlockKit kit(params);

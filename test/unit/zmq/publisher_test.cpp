@@ -107,7 +107,7 @@ TEST_CASE("in a reorganisation the pool's changes come before the new blocks")
     CHECK(letters == "DRCCC");
 }
 
-TEST_CASE("blocks of a branch that fails are told of before they are taken back")
+TEST_CASE("blocks of a branch that fails are published before they are disconnected")
 {
     Publishing p;
     p.Disconnect(2);

@@ -209,7 +209,7 @@ TEST_CASE("what is terrible, and how likely the rest is", "[addr_man]")
     CHECK(info.Chance(kNow) == Approx(0.01));
 }
 
-TEST_CASE("who sends many addresses fills few buckets", "[addr_man]")
+TEST_CASE("a peer that sends many addresses fills few buckets", "[addr_man]")
 {
     Setup s;
     std::set<uint32_t> new_buckets, tried_buckets;

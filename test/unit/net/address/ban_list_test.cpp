@@ -55,7 +55,7 @@ TEST_CASE("a list is sorted as Core's, by network and address", "[ban_list]")
     CHECK(order == "1.2.3.0/24 1.2.3.0/25 1.2.3.4/32 2.0.0.0/8 ::1/128 ");
 }
 
-TEST_CASE("who misbehaved is remembered among the last fifty thousand", "[ban_list]")
+TEST_CASE("the last fifty thousand misbehaving peers are remembered", "[ban_list]")
 {
     BanList list({1, 2});
     const auto numbered = [](uint32_t i) {

@@ -129,7 +129,7 @@ TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader
     CHECK(f.Ask(5).front() == 50);
 }
 
-TEST_CASE("what is preferred is asked for first, of who has it", "[block_downloader]")
+TEST_CASE("preferred blocks are requested first, from peers that have them", "[block_downloader]")
 {
     Fixture f(40, false);
     f.goal.preferred_from = 31;
@@ -244,7 +244,8 @@ TEST_CASE("peers are asked for what they have", "[block_downloader]")
     CHECK(g.AskAs({2, &g.At(0), false}).empty()); // no better than ours
 }
 
-TEST_CASE("who holds up the window is told from who waits", "[block_downloader]")
+TEST_CASE("a peer that blocks the window is distinguished from peers that wait",
+          "[block_downloader]")
 {
     Fixture f(1100, true);
     CHECK(f.Ask(1) == Heights(1, 16));

@@ -108,7 +108,8 @@ TEST_CASE("peers that always have an offer get the same time of the thread", "[o
     CHECK(most->second - least->second <= 3 * kLongest);
 }
 
-TEST_CASE("peers that come and go keep out nobody, and are forgotten", "[offer_queue]")
+TEST_CASE("peers that connect and disconnect exclude no other peer, and are forgotten",
+          "[offer_queue]")
 {
     constexpr size_t kShort = 300;
     OfferQueue queue;

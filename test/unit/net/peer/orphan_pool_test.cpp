@@ -15,7 +15,7 @@ using sim::MakeModelTx;
 
 class Kit {
 public:
-    /** An orphan with a parent that nobody has. */
+    /** An orphan whose parent does not exist. */
     TransactionRef Orphan(size_t inputs = 1, size_t padding = 0)
     {
         std::vector<OutPoint> spent;
@@ -177,7 +177,7 @@ TEST_CASE("no peer can push out the orphans of another", "[relay]")
     CHECK(kit.pool.IsOf(honest->WitnessId(), 1));
 }
 
-TEST_CASE("the totals of orphans are those of what is there", "[relay]")
+TEST_CASE("the totals of orphans equal the sums over the orphans", "[relay]")
 {
     Kit kit;
     std::vector<TransactionRef> txs;

@@ -118,7 +118,7 @@ TEST_CASE("few connections mean few of each kind", "[outbound_plan]")
     CHECK(kit.Fill() == std::map<ConnectionKind, int>{{ConnectionKind::kOutboundFullRelay, 3}});
 }
 
-TEST_CASE("who is not called", "[outbound_plan]")
+TEST_CASE("addresses that are not chosen for a connection", "[outbound_plan]")
 {
     const std::string refused =
         GENERATE("3.3.3.3:8333", "8.1.1.1:22", "9.9.9.9:8333", "[fc00::1]:8333");
@@ -261,7 +261,7 @@ std::set<PeerId> AllEvicted(std::vector<EvictionCandidate> candidates)
 
 } // namespace
 
-TEST_CASE("who is protected from eviction", "[eviction]")
+TEST_CASE("peers that are protected from eviction", "[eviction]")
 {
     // Few are never evicted: the best at each thing are all.
     CHECK_FALSE(SelectToEvict(Candidates(20)));

@@ -65,7 +65,7 @@ AddrMessage List(int from, int count, int64_t time = kStart)
 
 } // namespace
 
-TEST_CASE("those whom we call are asked for addresses", "[gossip]")
+TEST_CASE("outbound peers are asked for addresses", "[gossip]")
 {
     GossipKit kit;
     const PeerId full = kit.node.Connect(ConnectionKind::kOutboundFullRelay, "8.8.8.8:1");
@@ -222,7 +222,7 @@ TEST_CASE("a node tells of itself as soon as it may", "[gossip]")
     CHECK(kit.node.Take<AddrMessage>(id).empty());
 }
 
-TEST_CASE("who is called for addresses only is left when it has told them", "[gossip]")
+TEST_CASE("an address fetch ends when the peer has sent its addresses", "[gossip]")
 {
     GossipKit kit;
     const PeerId id = kit.node.Befriend(ConnectionKind::kAddrFetch);

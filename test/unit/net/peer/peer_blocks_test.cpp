@@ -32,7 +32,7 @@ TEST_CASE("a whole chain from one node to another", "[peer_blocks]")
     CHECK(store.puts == 2501);
 }
 
-TEST_CASE("near the tip any branch as good as ours is fetched when it is told", "[peer_blocks]")
+TEST_CASE("near the tip any announced branch with as much work as ours is fetched", "[peer_blocks]")
 {
     TestNode node(RegtestParams());
     node.chain.first_time = kStart - 100;
@@ -305,7 +305,7 @@ TEST_CASE("a block that cannot be decoded does not cost the connection", "[peer_
     CHECK(node.link.discouraged.empty());
 }
 
-TEST_CASE("blocks that nobody asked for", "[peer_blocks]")
+TEST_CASE("blocks that were not requested", "[peer_blocks]")
 {
     TestNode node(RegtestParams());
     TestChain theirs(node.params);
@@ -435,7 +435,7 @@ TEST_CASE("a request for a block that the next download has does not hold it up"
     CHECK(Asked(node, peer).size() == 4);
 }
 
-TEST_CASE("who holds up the download is replaced", "[peer_blocks]")
+TEST_CASE("a peer that delays the download is replaced", "[peer_blocks]")
 {
     TestNode node(RegtestParams());
     TestChain theirs(node.params);

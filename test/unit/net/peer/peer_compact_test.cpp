@@ -133,12 +133,12 @@ TEST_CASE("a block that was asked for does not wait for the turn of its peer", "
     node.manager.Work();
     node.manager.Work();
     CHECK(scene.Has(block));
-    // Nobody is forgotten.
+    // All peers get their answers.
     node.Run();
     for (const PeerId other : busy) CHECK(node.Take<PongMessage>(other).size() == 10);
 }
 
-TEST_CASE("compact blocks that nobody wants to have", "[peer_compact]")
+TEST_CASE("compact blocks that are of no use", "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -235,7 +235,8 @@ TEST_CASE("compact blocks against the protocol", "[peer_compact]")
     }
 }
 
-TEST_CASE("a fault that shows when a block is connected is not who announced it", "[peer_compact]")
+TEST_CASE("a fault found when a block is connected is not blamed on its announcer",
+          "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -282,7 +283,8 @@ TEST_CASE("what a pool has is not asked for", "[peer_compact]")
     CHECK(scene.Has(all));
 }
 
-TEST_CASE("who brings blocks is asked to announce them, three at most", "[peer_compact]")
+TEST_CASE("peers that send blocks are asked to announce by compact blocks, three at most",
+          "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -370,7 +372,7 @@ TEST_CASE("three peers complete a block at a time, the last of them one we calle
     CHECK_FALSE(node.IsClosed(slow));
 }
 
-TEST_CASE("a mutated block does not take a compact one away from who sends it", "[peer_compact]")
+TEST_CASE("a mutated block does not end another peer's compact block", "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -389,7 +391,8 @@ TEST_CASE("a mutated block does not take a compact one away from who sends it", 
     CHECK(scene.Has(block));
 }
 
-TEST_CASE("new blocks are told by compact blocks to those who want that", "[peer_compact]")
+TEST_CASE("new blocks are announced by compact blocks to peers that asked for them",
+          "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -423,7 +426,7 @@ TEST_CASE("new blocks are told by compact blocks to those who want that", "[peer
     CHECK(node.Types(wants) == Types{"headers"});
 }
 
-TEST_CASE("a stored block is told of before it is connected", "[peer_compact]")
+TEST_CASE("a stored block is announced before it is connected", "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;
@@ -455,7 +458,7 @@ TEST_CASE("a stored block is told of before it is connected", "[peer_compact]")
     CHECK(std::count(served.begin(), served.end(), "block") == 2);
 }
 
-TEST_CASE("a request for a stored block that fails, or is not reached, holds nobody up",
+TEST_CASE("a request for a stored block that fails, or is not reached, delays no peer",
           "[peer_compact]")
 {
     Scene scene;

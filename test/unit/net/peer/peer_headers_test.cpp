@@ -214,12 +214,12 @@ TEST_CASE("while headers come from one peer, others are asked whether they have 
     node.Say(other, HeadersOf(theirs.Headers(30, 1)));
     CHECK(Asked(node, other).size() == 14); // and these are the blocks that the first does not owe
     // It may have more headers.
-    CHECK(node.manager.AskForLastHeaders().told == 1);
+    CHECK(node.manager.AskForLastHeaders().complete == 1);
     node.MoveTime(5);
     CHECK(node.Take<GetHeadersMessage>(other).size() == 1);
 }
 
-TEST_CASE("who sends headers too slowly is replaced", "[peer_headers]")
+TEST_CASE("a peer that sends headers too slowly is replaced", "[peer_headers]")
 {
     TestNode node(RegtestParams());
     const PeerId slow = node.Befriend(ConnectionKind::kManual, "1.1.1.1:1");

@@ -230,7 +230,7 @@ TEST_CASE("Hints messages: bytes, and what is refused")
     CHECK(Decode<HintsDataMessage>(Encode(data)).Message() == "hints data too long");
 }
 
-TEST_CASE("Hints: those whom we call are told that we want them, if they speak version 70017")
+TEST_CASE("Hints: outbound peers of version 70017 get the feature")
 {
     FakeGoal goal;
     TestNode node(RegtestParams());
@@ -247,7 +247,7 @@ TEST_CASE("Hints: those whom we call are told that we want them, if they speak v
     CHECK(FeaturesSent(node, ConnectionKind::kOutboundFullRelay) == 0);
 }
 
-TEST_CASE("Hints: who has some says so to those that asked, and to nobody else")
+TEST_CASE("Hints: a node with hints offers them to peers with the feature alone")
 {
     const FakeHints file(7);
     FakeProvider provider({&file});
@@ -384,7 +384,7 @@ TEST_CASE("Hints: where peers differ the more decide, of equal voices the shorte
     }
 }
 
-TEST_CASE("Hints: who sends something else than the file loses its connection")
+TEST_CASE("Hints: a peer that sends other bytes than the file is disconnected")
 {
     const FakeHints file(1000);
     Fetch fetch;
@@ -404,7 +404,7 @@ TEST_CASE("Hints: who sends something else than the file loses its connection")
     CHECK(fetch.goal.Whole() == file.Whole());
 }
 
-TEST_CASE("Hints: who is silent is not waited for, and without anybody it ends")
+TEST_CASE("Hints: a silent peer is not waited for, and without peers the fetch ends")
 {
     const FakeHints file(1000);
     Fetch fetch;
@@ -441,7 +441,7 @@ TEST_CASE("Hints: who is silent is not waited for, and without anybody it ends")
     }
 }
 
-TEST_CASE("Hints: a disk that fails ends it, and nobody is blamed")
+TEST_CASE("Hints: a failing disk ends the fetch, and no peer is blamed")
 {
     const FakeHints file(1000);
     Fetch fetch;
@@ -453,7 +453,7 @@ TEST_CASE("Hints: a disk that fails ends it, and nobody is blamed")
     CHECK_FALSE(fetch.IsClosed(1));
 }
 
-TEST_CASE("Hints that turn out wrong cost those who offered them their connection")
+TEST_CASE("Hints that turn out wrong: peers that offered them are disconnected")
 {
     const FakeHints file(1000), other(900);
     Fetch fetch;
@@ -468,7 +468,7 @@ TEST_CASE("Hints that turn out wrong cost those who offered them their connectio
     CHECK_FALSE(fetch.IsClosed(2));
 }
 
-TEST_CASE("Hints: a file that is offered under a hash of another does not fall on who has it")
+TEST_CASE("Hints: a file offered under another file's hash is not blamed on peers of that file")
 {
     const FakeHints file(1000);
     FakeHints lie = file;

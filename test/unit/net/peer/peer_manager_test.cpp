@@ -9,7 +9,7 @@ namespace ibd {
 using namespace test;
 using Types = std::vector<std::string>;
 
-TEST_CASE("handshake of one who calls", "[peer_manager]")
+TEST_CASE("handshake of an inbound peer", "[peer_manager]")
 {
     PeerOptions options = WithServices(1033);
     options.user_agent = "/us:1/";
@@ -56,7 +56,7 @@ TEST_CASE("handshake of one who calls", "[peer_manager]")
     node.Say(id, PingMessage{1}); // too late, and no harm
 }
 
-TEST_CASE("handshake of one whom we called", "[peer_manager]")
+TEST_CASE("handshake of an outbound peer", "[peer_manager]")
 {
     TestNode node(RegtestParams());
     const PeerId id = node.Connect(ConnectionKind::kOutboundFullRelay);
@@ -71,7 +71,7 @@ TEST_CASE("handshake of one whom we called", "[peer_manager]")
     CHECK(node.IsClosed(feeler));
 }
 
-TEST_CASE("old peers are told only what they know", "[peer_manager]")
+TEST_CASE("old peers get only messages that they know", "[peer_manager]")
 {
     const auto types = [](int32_t version) {
         TestNode node(RegtestParams());
@@ -103,7 +103,7 @@ TEST_CASE("old peers are told only what they know", "[peer_manager]")
     CHECK(node.Types(id).empty());
 }
 
-TEST_CASE("services of those whom we chose", "[peer_manager]")
+TEST_CASE("services required of outbound peers", "[peer_manager]")
 {
     TestNode node(RegtestParams());
     const auto closed = [&](ConnectionKind kind, uint64_t services) {
@@ -126,7 +126,7 @@ TEST_CASE("services of those whom we chose", "[peer_manager]")
     CHECK_FALSE(closed(ConnectionKind::kOutboundFullRelay, limited));
 }
 
-TEST_CASE("a clock that most of those whom we called do not share is warned of", "[peer_manager]")
+TEST_CASE("a warning if the clock differs from that of most outbound peers", "[peer_manager]")
 {
     TestNode node(RegtestParams());
     const auto call = [&](ConnectionKind kind, int64_t ahead) {
@@ -265,7 +265,7 @@ TEST_CASE("silent peers", "[peer_manager]")
     CHECK(other.IsClosed(dumb));
 }
 
-TEST_CASE("who misbehaves", "[peer_manager]")
+TEST_CASE("misbehaving peers", "[peer_manager]")
 {
     TestNode node(RegtestParams());
     const auto misbehave = [&](PeerId id) {

@@ -123,7 +123,7 @@ TEST_CASE("an orphan with another witness does not end the request for the right
     REQUIRE(spoilt->Id() == child->Id());
     scene.SayInv(friendly, child);
     scene.SayTx(stranger, spoilt);
-    // Only who has sent it has it.
+    // Only the sender counts as its announcer.
     CHECK(scene.AnnouncersOf(spoilt) == std::vector{stranger});
     scene.node.MoveTime(3);
     CHECK(scene.Asked(friendly) == Items(kInvWtx, child->WitnessId()));
@@ -666,7 +666,7 @@ TEST_CASE("inbound peers get their announcements at the same times", "[peer_txs]
     }
 }
 
-TEST_CASE("peers are told the least fee rate of the pool", "[peer_txs]")
+TEST_CASE("peers get the minimum fee rate of the pool", "[peer_txs]")
 {
     Scene scene;
     const auto rate = [&](ConnectionKind kind, uint32_t permissions = kPermitNone) {

@@ -24,7 +24,7 @@ uint64_t SeedsToRun()
     return text ? std::strtoul(text, nullptr, 10) : kUsualSeeds;
 }
 
-/** When a friend had told the node of it, and its parents were there. */
+/** When an honest peer had announced it to the node, and the node had its parents. */
 std::optional<int64_t> Expected(const RelayNet& net, const HonestNode& node, const UserTx& tx)
 {
     const auto told = node.told.find(tx.tx->WitnessId());

@@ -1,4 +1,4 @@
-// The handshake of BIP330: to whom it is offered, and how peers may answer.
+// The handshake of BIP330: the peers that get the offer, and their possible answers.
 #include "net/peer_support.h"
 
 #include "support/catch.h"

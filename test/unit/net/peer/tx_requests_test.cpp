@@ -39,7 +39,7 @@ public:
     {
         entries.try_emplace({key.hash, peer}, Entry{key, preferred, false, false, time});
     }
-    /** The peers one of which must be asked for the hash; empty: nobody may be. */
+    /** One of these peers must be asked for the hash; empty: no peer may be asked. */
     std::set<PeerId> MayBeAsked(const Uint256& hash, int64_t now) const
     {
         std::set<PeerId> all, preferred;

@@ -41,7 +41,7 @@ TEST_CASE("a day's upload", "[upload]")
     CHECK_FALSE(small.ServesHistorical(1'000'000));
 }
 
-TEST_CASE("who asks for history when it may not be uploaded", "[upload]")
+TEST_CASE("requests for old blocks when they may not be uploaded", "[upload]")
 {
     TestNode node(RegtestParams());
     node.chain.first_time = kStart - 30 * 86'400;

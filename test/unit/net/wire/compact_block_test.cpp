@@ -191,7 +191,7 @@ TEST_CASE("a blocktxn has what was asked for", "[compact_block]")
     CHECK_FALSE(BlockTxnPayload(sample.view, std::vector<uint16_t>{6}));
 }
 
-TEST_CASE("the last three announce, but one whom we called stays", "[compact_block]")
+TEST_CASE("the last three announce, but one outbound peer stays", "[compact_block]")
 {
     CompactAnnouncers announcers;
     std::set<PeerId> outbound{1};

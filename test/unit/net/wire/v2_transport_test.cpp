@@ -201,7 +201,7 @@ TEST_CASE("garbage that is not proved, and packets that were changed", "[v2]")
     }
 }
 
-TEST_CASE("who sends no terminator, or a packet above the limit, is cut off", "[v2]")
+TEST_CASE("a peer that sends no terminator, or a packet above the limit, is disconnected", "[v2]")
 {
     V2Transport transport = Called();
     ScriptedPeer peer(transport, true);
