@@ -5,7 +5,7 @@
 
 The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. It logs in to the
 node with the cookie in the data directory, asks read-only calls once a second, and fetches nothing
-from elsewhere. It needs Python alone. The node may stop and start again meanwhile.
+from elsewhere. It needs only Python. The node may be stopped and started meanwhile.
 """
 
 import argparse

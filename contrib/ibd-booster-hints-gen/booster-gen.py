@@ -12,7 +12,7 @@ from hintsgen.workfolder import MARKER
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description="Make a hints file: which outputs of blocks 1 to N are unspent after N.",
-        epilog="A run that was interrupted is taken up by the same command.")
+        epilog="The same command continues an interrupted run.")
     parser.add_argument("datadir", help="data directory of a node, or folder of block files")
     parser.add_argument("utxos", help="dumptxoutset file, or its database from utxo_to_sqlite.py")
     parser.add_argument("out", help="hints file to create; must not exist")
@@ -23,7 +23,7 @@ def parse_arguments():
     parser.add_argument("--height", type=int, metavar="N",
                         help="height of the snapshot, for databases that do not record it")
     parser.add_argument("--blockhash", metavar="HASH",
-                        help="base block of the snapshot; also allows one that is off the chain "
+                        help="base block of the snapshot, which may be off the chain "
                              "with the most work")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
                         help="worker processes (default: one per core)")

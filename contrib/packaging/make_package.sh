@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the .deb and the tar archive of this checkout, whose programs need libc, libstdc++ and
-# libzmq alone. Two clones of the same commit give the same bytes, in whatever folder they lie.
+# Builds the .deb and the tar archive of this checkout, whose programs need only libc, libstdc++
+# and libzmq. Two clones of the same commit give the same bytes, in any folder.
 #
 #   contrib/packaging/make_package.sh [OUTDIR]     (default: build-package)
 set -euo pipefail
