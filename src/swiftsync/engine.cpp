@@ -135,6 +135,7 @@ struct SyncEngine::Impl {
         uint64_t coins = 0;
     };
     Result<Loaded> JudgeAndLoad(const Checkpoint& folded);
+    Result<Loaded> Prove(Checkpoint folded);
     Result<Outcome> GiveUp(const FoldFailure& why);
     /** For impossible totals: a block may be invalid, so the hints are suspect only. With full
      *  validation undo data may be wrong and can be made again; the same hints are tried again. */
@@ -156,7 +157,8 @@ struct SyncEngine::Impl {
 Result<Verdict> SyncEngine::Impl::Run()
 {
     progress.Begin();
-    IBD_RETURN_IF_ERROR(CheckReplaceable(job.env, job.options.chainstate));
+    const bool proves = job.options.proves != nullptr;
+    if (!proves) IBD_RETURN_IF_ERROR(CheckReplaceable(job.env, job.options.chainstate));
     IBD_RETURN_IF_ERROR(job.env.CreateDirectories(job.options.directory));
     IBD_ASSIGN_OR_RETURN(const auto lock, LockBooster(job.env, job.options.directory));
     IBD_ASSIGN_OR_RETURN(const auto published, FinishPublished());
@@ -172,7 +174,7 @@ Result<Verdict> SyncEngine::Impl::Run()
             fmt::format("block {} at height {} has none", bare->hash.ToHex(), bare->height),
             bare->height);
     }
-    WarnIfDiskIsSmall(job);
+    if (!proves) WarnIfDiskIsSmall(job);
     IBD_ASSIGN_OR_RETURN(Outcome outcome, RunOnce());
     if (!outcome.restart) return outcome.verdict;
     job.log.Warning("Booster: starting over from the blocks");
@@ -186,6 +188,7 @@ Result<Verdict> SyncEngine::Impl::Run()
  *  still the published one. */
 Found<Verdict> SyncEngine::Impl::FinishPublished()
 {
+    if (job.options.proves) return std::nullopt;
     const auto found = LoadCheckpoint(job.env, job.options.directory);
     IBD_RETURN_IF_SYSTEM_ERROR(found);
     if (!found || !*found || !(*found)->published || !job.Owns(**found)) {
@@ -256,13 +259,25 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
                       .memory = Memory::kForget}; // does not speak against the hints
     }
     job.log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
-                 folded.totals.outputs, folded.totals.inputs, folded.totals.coins);
+                 folded.totals.outputs, folded.totals.inputs, folded.totals.hinted);
+    if (job.options.proves) return Prove(folded);
     progress.SetState(FoldState::kLoading);
     IBD_ASSIGN_OR_RETURN(LoadReport report, LoadPhase(job, progress).Run(folded, std::move(runs)));
     return Loaded{.wrong = std::move(report.duplicate),
                   .memory = MemoryOfTotals(),
                   .interrupted = report.interrupted,
                   .coins = report.coins};
+}
+
+/** The checkpoint is the lasting proof. */
+Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::Prove(Checkpoint folded)
+{
+    folded.published = true;
+    const Result<> saved = SaveCheckpoint(job.env, job.options.directory, folded);
+    if (!saved) return saved.GetError();
+    Loaded proven;
+    proven.coins = folded.totals.hinted;
+    return proven;
 }
 
 Result<Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& why)
@@ -294,6 +309,7 @@ Result<Outcome> SyncEngine::Impl::GiveUp(const FoldFailure& why)
 Verdict SyncEngine::Impl::Accepted(uint64_t coins)
 {
     progress.Conclude(FoldState::kAccepted, "accepted");
+    if (job.options.proves) return {VerdictKind::kDone, "", job.terminal.height, coins};
     job.log.Info("Booster: chainstate of {} coins at block {} (height {}) is complete", coins,
                  job.terminal.hash.ToHex(), job.terminal.height);
     return {VerdictKind::kDone, "", job.terminal.height, coins};
@@ -303,7 +319,7 @@ Verdict SyncEngine::Impl::Accepted(uint64_t coins)
  *  contents are not blamed. Work with changed contents is dropped. */
 Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
 {
-    if (memory == Memory::kForget) return {};
+    if (memory == Memory::kForget || job.options.proves) return {};
     if (const Result<> same = CheckHintsUnchanged(job.env, job.hints.Info()); !same) {
         IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
         return same.GetError();
@@ -317,7 +333,9 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
     IBD_RETURN_IF_ERROR(KeepInMind(reason, memory));
     progress.Conclude(FoldState::kRefused, reason);
-    IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
+    if (!job.options.proves) {
+        IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
+    }
     return Verdict{.kind = VerdictKind::kHintsWrong,
                    .reason = std::move(reason),
                    .height = job.terminal.height,

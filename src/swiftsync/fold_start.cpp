@@ -27,7 +27,9 @@ Result<Checkpoint> StartNew(const SyncJob& job)
 Result<Checkpoint> BeginFold(const SyncJob& job)
 {
     const Path& directory = job.options.directory;
-    IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
+    if (!job.options.proves) {
+        IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
+    }
     auto loaded = LoadCheckpoint(job.env, directory);
     IBD_RETURN_IF_SYSTEM_ERROR(loaded);
     std::string unusable = loaded ? "" : loaded.Message();

@@ -2,6 +2,7 @@
 #include "swiftsync/fold_worker.h"
 
 #include "storage/crc32c.h"
+#include "swiftsync/named_hints.h"
 #include "util/found.h"
 
 namespace ibd {
@@ -106,7 +107,7 @@ std::optional<FoldFailure> FoldWorker::FoldOneKnown(const HeaderNode& node, Plai
                                                     size_t block_bytes)
 {
     const auto height = static_cast<uint32_t>(node.height);
-    if (auto failure = ReadHints(node)) return failure;
+    if (auto failure = ReadHints(node, block.Txs())) return failure;
     const Result<> folded = FoldCoins(block.Txs(), height, m_hints, m_context.rules, m_delta);
     if (!folded) return Failed(FoldFailure::Kind::kHints, folded.GetError(), node.height);
     ComputeIds(height, block);
@@ -120,7 +121,7 @@ std::optional<FoldFailure> FoldWorker::FoldChecked(const HeaderNode& node, size_
 {
     const auto height = static_cast<uint32_t>(node.height);
     const BlockView& block = m_taker.View();
-    if (auto failure = ReadHints(node)) return failure;
+    if (auto failure = ReadHints(node, block.Txs())) return failure;
     const Result<> folded = m_context.first
                                 ? FoldCoins(block.Txs(), height, m_hints, m_context.rules, m_delta)
                                 : Fold(block, height, m_hints, m_context.rules, m_delta);
@@ -133,9 +134,13 @@ std::optional<FoldFailure> FoldWorker::FoldChecked(const HeaderNode& node, size_
     return std::nullopt;
 }
 
-std::optional<FoldFailure> FoldWorker::ReadHints(const HeaderNode& node)
+std::optional<FoldFailure> FoldWorker::ReadHints(const HeaderNode& node,
+                                                 std::span<const TxView> txs)
 {
-    const Result<> read = m_context.hints.Read(static_cast<uint32_t>(node.height), m_hints);
+    const NamedHints* const named = m_context.options.proves;
+    const auto height = static_cast<uint32_t>(node.height);
+    const Result<> read = named ? named->ReadFor(txs, height, m_hints)
+                                : m_context.hints.Read(height, m_hints);
     if (read) return std::nullopt;
     const bool damaged = IsBadData(read);
     return Failed(damaged ? FoldFailure::Kind::kHints : FoldFailure::Kind::kMachine,
@@ -162,7 +167,8 @@ bool FoldWorker::CollectsCoinbase(uint32_t height) const
 
 Result<> FoldWorker::Account(uint32_t height, const TxView& coinbase, size_t block_bytes)
 {
-    if (!m_coins.Add(m_delta, height)) {
+    const bool keeps = !m_context.options.proves;
+    if (keeps && !m_coins.Add(m_delta, height)) {
         IBD_RETURN_IF_ERROR(Spill());
         CHECK(m_coins.Add(m_delta, height));
     }
@@ -175,7 +181,7 @@ Result<> FoldWorker::Account(uint32_t height, const TxView& coinbase, size_t blo
     if (CollectsCoinbase(height)) m_coinbases.push_back({height, coinbase.txid});
     m_heights.push_back(height);
     m_totals.Add({m_delta.counted_outputs, m_delta.hinted_unspent, m_delta.inputs,
-                  m_delta.coins.size(), m_delta.coin_value, block_bytes});
+                  keeps ? m_delta.coins.size() : 0, m_delta.coin_value, block_bytes});
     AddTo(m_counters.blocks, 1);
     AddTo(m_counters.outputs, m_delta.counted_outputs);
     AddTo(m_counters.inputs, m_delta.inputs);

@@ -64,7 +64,8 @@ private:
     std::optional<FoldFailure> FoldOneKnown(const HeaderNode& node, PlainBlock& block,
                                             size_t block_bytes);
     std::optional<FoldFailure> FoldChecked(const HeaderNode& node, size_t block_bytes);
-    std::optional<FoldFailure> ReadHints(const HeaderNode& node);
+    std::optional<FoldFailure> ReadHints(const HeaderNode& node,
+                                         std::span<const TxView> txs);
     void ComputeIds(uint32_t height, PlainBlock& block);
     BlockTaker::OtherCheck MakeFullCheck();
     bool CollectsCoinbase(uint32_t height) const;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kLookForStopEvery = 4096; //!< records
 
-/** Writes all records of `runs` as one run; nothing if `stop` is set. */
+} // namespace
+
 Found<WrittenRun> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
                               const std::atomic<bool>& stop)
 {
@@ -32,6 +33,8 @@ Found<WrittenRun> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
     IBD_ASSIGN_OR_RETURN(WrittenRun merged, writer.Finish(coinbases));
     return merged;
 }
+
+namespace {
 
 /** Replaces the first `count` runs of the state by one. */
 Result<> MergeFirst(size_t count, Env& env, const Path& directory, Checkpoint& state,

@@ -16,4 +16,8 @@ namespace ibd {
 Result<> MergeRunsDownTo(size_t most, Env& env, const Path& directory, Checkpoint& state,
                          const std::atomic<bool>& stop);
 
+/** Writes all records and coinbase ids of `runs` as one run; nothing if `stop` is set. */
+Found<WrittenRun> WriteMerged(RunWriter writer, std::span<const RunReader> runs,
+                              const std::atomic<bool>& stop);
+
 } // namespace ibd

@@ -10,6 +10,7 @@
 namespace ibd {
 
 class FoldObserver;
+class NamedHints; // swiftsync/named_hints.h
 
 enum class LoaderKind : uint8_t {
     kTable, //!< sorted tables written directly, in parallel
@@ -32,6 +33,10 @@ struct BoosterOptions {
     /** End when all blocks are folded, with a checkpoint for a later sync, which judges the hints.
      *  Blocks that cannot be folded are left to that sync, without a verdict. */
     bool fold_only = false;
+    /** Only judge these hints, which are those of the sync and hold the coins themselves: keep no
+     *  coins and make no chainstate. The checkpoint stays; at the end it says that it is published.
+     */
+    const NamedHints* proves = nullptr;
     /** Refuse hints that failed once, unless a block may be at fault. Off if the node has made them
      *  from the blocks: the next ones would be the same bytes whatever the cause of the failure. */
     bool remember_bad = true;
