@@ -60,7 +60,7 @@ class Work:
         for at in range(0, splits, SPLITS_OF_A_BLOCK):
             self.chain.add(self.chain.candidate(made[at:at + SPLITS_OF_A_BLOCK]))
         self.blocks = [block.raw().hex() for block in self.chain.blocks]
-        names = [(tx.txid(), i) for tx in made for i in range(COINS_OF_A_TX)]
+        names = [(txid, i) for txid in [tx.txid() for tx in made] for i in range(COINS_OF_A_TX)]
         self.keyed, free = names[:args.signed], names[signed * COINS_OF_A_TX:]
         self.first = [self.spend(name, i) for i, name in enumerate(free[:args.outputs])]
         self.second = [self.spend(name, i) for i, name in enumerate(free[args.outputs:])]
