@@ -34,6 +34,12 @@ size_t ApplySixteen(uint8_t* to, const uint8_t* from, size_t size, const uint8_t
 }
 
 #if defined(__x86_64__)
+__attribute__((target("avx2"))) size_t ApplyThirtyTwo(uint8_t* to, const uint8_t* from, size_t size,
+                                                      const uint8_t* key)
+{
+    return ApplyVectors<32>(to, from, size, key);
+}
+
 __attribute__((target("avx512f"))) size_t ApplySixtyFour(uint8_t* to, const uint8_t* from,
                                                          size_t size, const uint8_t* key)
 {
@@ -45,6 +51,7 @@ ApplyFunction Fastest()
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) return ApplySixtyFour;
+    if (__builtin_cpu_supports("avx2")) return ApplyThirtyTwo;
 #endif
     return ApplySixteen;
 }
