@@ -4,6 +4,7 @@
 #include "mempool/pool_memory.h"
 #include "util/check.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace ibd {
@@ -13,6 +14,11 @@ Amount AddSaturating(Amount a, Amount b)
     Amount sum = 0;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;
     return b > 0 ? std::numeric_limits<Amount>::max() : std::numeric_limits<Amount>::min();
+}
+
+Amount ModifiedFee(Amount fee, Amount delta)
+{
+    return std::clamp(AddSaturating(fee, delta), -kMaxModifiedFee, kMaxModifiedFee);
 }
 
 std::span<const PoolTx* const> PoolChunk::Txs() const

@@ -11,28 +11,34 @@ public:
     explicit Curve(std::span<const FeeSize> chunks) : m_chunks(chunks) {}
 
     bool AtEnd() const { return m_next == m_chunks.size(); }
+    /** Of many clusters together, whose fees may need more than 64 bits. */
+    struct Point {
+        Int128 fee = 0;
+        Int128 size = 0;
+    };
     /** The end of the current segment. */
-    FeeSize NextPoint() const
+    Point NextPoint() const
     {
-        FeeSize point = m_at;
-        point += m_chunks[m_next];
-        return point;
+        const FeeSize& next = m_chunks[m_next];
+        return {m_at.fee + next.fee, m_at.size + next.size};
     }
-    void Step() { m_at += m_chunks[m_next++]; }
+    void Step()
+    {
+        m_at = NextPoint();
+        ++m_next;
+    }
     /** A point of the current segment, compared with the curve. Level after the end. */
-    std::strong_ordering Compare(const FeeSize& point) const
+    std::strong_ordering Compare(const Point& point) const
     {
         const FeeSize level{0, 1};
         const FeeSize& segment = AtEnd() ? level : m_chunks[m_next];
-        const Int128 height = point.fee - m_at.fee;
-        const Int128 width = point.size - m_at.size;
-        return height * segment.size <=> width * segment.fee;
+        return (point.fee - m_at.fee) * segment.size <=> (point.size - m_at.size) * segment.fee;
     }
 
 private:
     const std::span<const FeeSize> m_chunks;
     size_t m_next = 0;
-    FeeSize m_at; //!< the start of the current segment
+    Point m_at; //!< the start of the current segment
 };
 
 } // namespace

@@ -10,8 +10,8 @@ namespace ibd {
 
 __extension__ typedef __int128 Int128;
 
-/** The fee and the size of some transactions together, 0 or more. Sizes are above 0 unless there
- *  are none. Below 2^62 and 2^32, so that products fit into 128 bits. */
+/** The fee and the size of some transactions together, 0 or more, of one cluster or package. Sizes
+ *  are above 0 unless there are none. Below 2^62 and 2^32, so that products fit into 128 bits. */
 struct FeeSize {
     Amount fee = 0;   //!< satoshi; negative fees come from prioritisetransaction
     int64_t size = 0; //!< AdjustedWeight
@@ -35,6 +35,12 @@ struct FeeSize {
 inline std::strong_ordering CompareRates(const FeeSize& a, const FeeSize& b)
 {
     return static_cast<Int128>(a.fee) * b.size <=> static_cast<Int128>(b.fee) * a.size;
+}
+
+/** Satoshi for 1,000 units of the size, of modified fees; rounded towards 0. */
+inline Amount RateOf(const FeeSize& paid)
+{
+    return static_cast<Amount>(static_cast<Int128>(paid.fee) * 1'000 / paid.size);
 }
 
 /** A feerate diagram is the curve of the total fee over the total size of chunks by falling rate,

@@ -20,12 +20,6 @@ bool MayPassTogether(const RuleViolation& violation)
     return violation.kind == Kind::kReconsiderable || violation.kind == Kind::kMissingInputs;
 }
 
-Amount RateOf(Amount fee, int64_t vsize)
-{
-    CHECK(vsize > 0);
-    return fee * 1'000 / vsize;
-}
-
 } // namespace
 
 Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const Arrival& arrival,
@@ -115,7 +109,7 @@ private:
             m_door.Submit(tx, {.arrival = m_arrival, .most_fee = 0, .keep_limits = false}));
         TxVerdict& verdict = out.verdict;
         if (!verdict.violation) {
-            Accept(*tx, verdict.fee, verdict.vsize, RateOf(verdict.modified_fee, verdict.vsize),
+            Accept(*tx, verdict.fee, verdict.vsize, RateOf({verdict.modified_fee, verdict.vsize}),
                    {tx->WitnessId()});
             Replace(verdict.replaced);
             return {};
@@ -169,7 +163,7 @@ private:
             together.push_back(tx.candidate.tx->WitnessId());
         }
         for (const CheckedTx& tx : joint.checked) {
-            Accept(*tx.candidate.tx, tx.fee, tx.candidate.vsize, RateOf(total.fee, total.size),
+            Accept(*tx.candidate.tx, tx.fee, tx.candidate.vsize, RateOf(total),
                    together);
         }
         Replace(joint.replaced);

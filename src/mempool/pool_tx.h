@@ -24,6 +24,8 @@ using PoolTimes = std::multimap<int64_t, const PoolTx*>;
 
 /** A modified fee (prioritisetransaction) stays within these bounds, so that the fees of a cluster
  *  can be added. Above the supply of bitcoin. */
+/** The sum, or the nearest value within the bounds. */
+Amount ModifiedFee(Amount fee, Amount delta);
 inline constexpr Amount kMaxModifiedFee = Amount{1} << 55;
 
 /** The sum, or the nearest value. */
@@ -59,12 +61,7 @@ struct PoolTx {
     mutable uint32_t index = 0;
 
     const Txid& Id() const { return tx->Id(); }
-    Amount ModifiedFee() const
-    {
-        const Amount sum = AddSaturating(fee, delta);
-        return sum > kMaxModifiedFee ? kMaxModifiedFee
-                                     : (sum < -kMaxModifiedFee ? -kMaxModifiedFee : sum);
-    }
+    Amount ModifiedFee() const { return ibd::ModifiedFee(fee, delta); }
     FeeSize Rate() const { return {ModifiedFee(), weight}; }
 };
 

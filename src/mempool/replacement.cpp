@@ -2,6 +2,7 @@
 #include "mempool/replacement.h"
 
 #include "mempool/policy.h"
+#include "util/strings.h"
 
 #include <algorithm>
 
@@ -13,12 +14,13 @@ namespace {
 
 using Kind = RuleViolation::Kind;
 
+/** The fees of some transactions, so that a fee less it does not overflow. */
+constexpr Amount kMostReplaced = std::numeric_limits<Amount>::max() - kMaxModifiedFee * 64;
+
 /** Bitcoin with two to eight decimals. */
 std::string FormatMoney(Amount amount)
 {
-    constexpr Amount kCoin = 100'000'000;
-    const Amount size = amount < 0 ? -amount : amount;
-    std::string text = fmt::format("{}{}.{:08}", amount < 0 ? "-" : "", size / kCoin, size % kCoin);
+    std::string text = FormatAmount(amount);
     const size_t least = text.size() - 6;
     while (text.size() > least && text.back() == '0') text.pop_back();
     return text;
@@ -72,6 +74,7 @@ RuleResult StageReplaced(const Replacement& replacement, const PoolLimits& limit
     for (const auto& [tx, reason] : change.Removed()) {
         replaced = AddSaturating(replaced, tx->ModifiedFee());
     }
+    replaced = std::max(replaced, -kMostReplaced);
     if (replacement.fee < replaced) {
         return Refused(Kind::kReconsiderable, "insufficient fee", replacement,
                        fmt::format(", less fees than conflicting txs; {} < {}",

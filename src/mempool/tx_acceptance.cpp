@@ -61,7 +61,7 @@ RuleViolation PackageRefused(const std::string& why, std::string detail = {})
 
 std::string RateText(const FeeSize& paid)
 {
-    return fmt::format("{} BTC/kvB", FormatAmount(paid.fee * 1'000 / paid.size));
+    return fmt::format("{} BTC/kvB", FormatAmount(RateOf(paid)));
 }
 
 PoolTxSet ConflictsOf(const std::vector<CheckedTx>& package)
@@ -92,7 +92,7 @@ RuleResult StagePackageReplaced(const std::vector<CheckedTx>& package, const Poo
     }
     const FeeSize parent{package.front().modified_fee, package.front().candidate.vsize};
     // Rates are compared as they are shown, in whole satoshi.
-    if (total.fee * 1'000 / total.size > parent.fee * 1'000 / parent.size) return {};
+    if (RateOf(total) > RateOf(parent)) return {};
     return PackageRefused("package feerate is less than or equal to parent feerate",
                           fmt::format("package feerate {} <= parent feerate is {}", RateText(total),
                                       RateText(parent)));
@@ -278,7 +278,7 @@ private:
                 return Violation(Kind::kWitnessMutated, "bad-witness-nonstandard");
             }
         }
-        out.modified_fee = AddSaturating(out.fee, m_pool.DeltaOf(tx.txid));
+        out.modified_fee = ModifiedFee(out.fee, m_pool.DeltaOf(tx.txid));
         out.sigop_cost = TransactionSigOpCost(tx, spent, kStandardScriptFlags);
         Candidate& candidate = out.candidate;
         candidate.weight = AdjustedWeight(tx.Weight(), out.sigop_cost, m_policy.bytes_per_sigop);

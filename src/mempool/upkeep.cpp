@@ -75,7 +75,7 @@ size_t Trim(TxPool& pool, size_t most)
         // It is the last of its cluster, so no transaction of another chunk depends on it.
         const PoolChunk& worst = **pool.Chunks().rbegin();
         const int64_t vsize = (worst.sum.size + kWitnessScaleFactor - 1) / kWitnessScaleFactor;
-        pool.Evicted(worst.sum.fee * 1'000 / vsize);
+        pool.Evicted(RateOf({worst.sum.fee, vsize}));
         PoolChange change(pool);
         for (const PoolTx* tx : worst.Txs()) change.Remove(*tx, RemovalReason::kSizeLimit);
         removed += Apply(change);

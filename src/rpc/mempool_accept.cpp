@@ -33,12 +33,11 @@ void AppendRefused(UniValue& out, const RuleViolation& why)
 
 void AppendAllowed(UniValue& out, const Wtxid& id, const TxVerdict& verdict)
 {
-    constexpr Amount kKvb = 1'000;
     UniValue together(UniValue::VARR);
     together.push_back(id.ToHex());
     UniValue fees(UniValue::VOBJ);
     fees.pushKV("base", AmountJson(verdict.fee));
-    fees.pushKV("effective-feerate", AmountJson(verdict.modified_fee * kKvb / verdict.vsize));
+    fees.pushKV("effective-feerate", AmountJson(RateOf({verdict.modified_fee, verdict.vsize})));
     fees.pushKV("effective-includes", together);
     out.pushKV("allowed", Bool(true));
     out.pushKV("vsize", Num(verdict.vsize));

@@ -632,6 +632,43 @@ TEST_CASE("a wish of the user counts as fee", "[mempool]")
     CHECK(desk.pool.Find(cheap.Id())->ModifiedFee() == kFee);
 }
 
+TEST_CASE("wishes near the limits of their type overflow nothing", "[mempool]")
+{
+    Desk desk;
+    constexpr Amount kMost = std::numeric_limits<Amount>::max();
+    constexpr Amount kLeast = std::numeric_limits<Amount>::min();
+    const auto wish = [&](const MutableTransaction& tx, Amount delta) {
+        const Lock lock(desk.pool.mutex);
+        Prioritise(desk.pool, tx.Id(), delta);
+    };
+    const MutableTransaction first = desk.Good();
+    wish(first, kLeast);
+    CHECK(desk.Test(first) == "min relay fee not met");
+    wish(first, kMost);
+    wish(first, kMost);
+    REQUIRE(desk.Accept(first).empty());
+    const auto other = [&](Amount fee) {
+        return Spending({first.inputs[0].prevout}, {kValue - fee});
+    };
+    CHECK(desk.Test(other(2 * kFee)) == "insufficient fee");
+    // What counts less than nothing is replaced by anything.
+    wish(first, kLeast);
+    wish(first, kLeast);
+    const MutableTransaction last = other(2 * kFee);
+    wish(last, kMost);
+    REQUIRE(desk.Accept(last).empty());
+    const Lock lock(desk.pool.mutex);
+    CHECK(desk.pool.Size() == 1);
+    CHECK(desk.pool.Find(last.Id())->ModifiedFee() == kMaxModifiedFee);
+    // A rate may be above what 64 bits hold on the way to it.
+    CHECK(RateOf({kMaxModifiedFee, 1'000}) == kMaxModifiedFee);
+    CHECK(RateOf({-kMaxModifiedFee, 2'000}) == -kMaxModifiedFee / 2);
+    // So may the fees of many clusters.
+    const std::vector<FeeSize> many(1'000, {kMaxModifiedFee, 100}), fewer(999, many[0]);
+    CHECK(std::is_gt(CompareDiagrams(many, fewer)));
+    CHECK(std::is_lt(CompareDiagrams(fewer, many)));
+}
+
 TEST_CASE("fees are learnt from what came alone, at a current tip, without parents", "[mempool]")
 {
     Desk desk;
