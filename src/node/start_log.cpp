@@ -3,6 +3,9 @@
 
 #include "util/hex.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace ibd {
 
 namespace {
@@ -11,6 +14,13 @@ constexpr int64_t kMegabyte = 1'000'000;
 constexpr int64_t kDefaultClusterKvb = 101; //!< -limitclustersize
 constexpr int64_t kLeastClusters = 40;      //!< clusters of the largest size that the pool must
                                             //!< hold
+
+/** Bytes, or the nearest number that is one. */
+int64_t BytesOf(int64_t count, int64_t unit)
+{
+    const int64_t most = std::numeric_limits<int64_t>::max() / unit;
+    return std::clamp(count, -most, most) * unit;
+}
 
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
@@ -30,11 +40,12 @@ Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& 
     if (indexes.spenders) tell(indexes.spender_cache, "transaction output spender index");
     if (indexes.filters) tell(indexes.filter_cache, "basic block filter index");
     tell(cache.coins_db, "chain state");
-    const int64_t pool = args.GetInt("-maxmempool", 300) * kMegabyte;
+    const int64_t pool = BytesOf(args.GetInt("-maxmempool", 300), kMegabyte);
     const int64_t least =
-        args.GetInt("-limitclustersize", kDefaultClusterKvb) * 1'000 * kLeastClusters;
+        BytesOf(args.GetInt("-limitclustersize", kDefaultClusterKvb), 1'000 * kLeastClusters);
     if (pool < 0 || (pool > 0 && pool < least)) {
-        return BadData("-maxmempool must be at least {} MB", (least + kMegabyte - 1) / kMegabyte);
+        return BadData("-maxmempool must be at least {} MB",
+                       least / kMegabyte + (least % kMegabyte > 0));
     }
     // No part of the pool's memory is lent to the cache.
     log.Info("* Using {:.1f} MiB for in-memory UTXO set (plus up to {:.1f} MiB of unused mempool "

@@ -39,6 +39,7 @@ class Refusals(FunctionalTest):
                 (f"-conf={none}", "Error reading configuration file: specified config file "
                                   f'"{none}" could not be opened.'),
                 ("-maxmempool=1", "-maxmempool must be at least 5 MB"),
+                ("-maxmempool=-9223372036855", "-maxmempool must be at least 5 MB"),
                 ("-maxuploadtarget=x", "Unable to parse -maxuploadtarget: 'x'"),
                 ("-proxy=host.invalid", "Invalid -proxy address or hostname: 'host.invalid'"),
                 ("-onlynet=foo", "Unknown network specified in -onlynet: 'foo'"),
