@@ -1,5 +1,6 @@
 // CompactForms: the block that was last sent or requested as a compact block (BIP152), in memory,
-// as many peers want the same one. Owned by PeerManager. Memory: a block and its compact form.
+// as many peers want the same one. What a peer's request does not need is not made for it. Owned by
+// PeerManager. Memory: a block and its compact form.
 #pragma once
 
 #include "net/peer/peer_set.h"
@@ -13,7 +14,7 @@ public:
     /** The block, valid until the next call; null: it cannot be read. */
     const BlockView* Load(const HeaderNode& node);
     /** Of the block that was loaded last. */
-    const std::vector<Wtxid>& WitnessIds() const { return m_ids; }
+    const std::vector<Wtxid>& WitnessIds();
     /** Sends a cmpctblock. False: the block cannot be read. */
     bool Send(Peer& peer, const HeaderNode& node);
 
@@ -23,8 +24,8 @@ private:
     const HeaderNode* m_node = nullptr;
     Bytes m_raw;
     BlockView m_view; //!< of m_raw
-    std::vector<Wtxid> m_ids; //!< of its transactions
-    Bytes m_compact;          //!< payload of its cmpctblock
+    std::vector<Wtxid> m_ids; //!< of its transactions; empty: not computed yet
+    Bytes m_compact;          //!< payload of its cmpctblock; empty: not made yet
 };
 
 } // namespace ibd
