@@ -8,6 +8,7 @@
 #include "net/peer/waiting_txs.h"
 #include "node/pool_for_peers.h"
 
+#include <algorithm>
 #include <random>
 
 namespace ibd::bench {
@@ -113,12 +114,14 @@ void BenchTrickle(const Runner& runner, uint32_t count)
     });
 }
 
-/** The first `mined` of each chain, up to the weight of a block. */
+/** The first `mined` of chains from all over the pool, up to the weight of a block. */
 std::vector<uint32_t> MinedOf(uint32_t chain, uint32_t mined)
 {
-    std::vector<uint32_t> out;
-    for (uint32_t i = 0; out.size() < kOfBlock; ++i) {
-        if (i % chain < mined) out.push_back(i);
+    std::vector<uint32_t> starts(kFull / chain), out;
+    for (uint32_t i = 0; i < starts.size(); ++i) starts[i] = i * chain;
+    std::shuffle(starts.begin(), starts.end(), std::mt19937_64(2));
+    for (uint32_t at = 0; out.size() < kOfBlock; ++at) {
+        for (uint32_t i = 0; i < mined; ++i) out.push_back(starts[at] + i);
     }
     return out;
 }

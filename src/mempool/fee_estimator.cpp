@@ -129,6 +129,7 @@ void FeeEstimator::Leave(const Tracked& tx, bool confirmed)
 
 void FeeEstimator::TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t)
 {
+    if (!tx.estimates) return;
     const Lock lock(m_mutex);
     const auto found = m_tracked.find(tx.Id());
     if (found == m_tracked.end()) return;

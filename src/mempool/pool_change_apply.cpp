@@ -12,6 +12,9 @@ namespace {
 /** A small part of the time of a step, and enough for a waiting thread to take the mutex. */
 constexpr std::chrono::microseconds kPause{100};
 
+/** Removals between the fetch of what one needs and the removal itself. */
+constexpr size_t kPrefetched = 8;
+
 } // namespace
 
 /** Distributes a change over steps. A transaction of a cluster before and of one after the change
@@ -97,7 +100,11 @@ private:
 void PoolChange::ApplyPart(Part part)
 {
     for (const PoolCluster* cluster : part.before) m_pool.MutableClusters().Remove(*cluster);
-    for (const auto& [tx, reason] : part.removed) m_pool.Erase(*tx, reason);
+    for (size_t i = 0; i < part.removed.size(); ++i) {
+        const size_t later = i + kPrefetched;
+        if (later < part.removed.size()) m_pool.PrefetchErase(*part.removed[later].first);
+        m_pool.Erase(*part.removed[i].first, part.removed[i].second);
+    }
     for (auto& tx : part.added) m_pool.Insert(std::move(tx));
     for (auto& cluster : part.after) m_pool.MutableClusters().Insert(std::move(cluster));
 }

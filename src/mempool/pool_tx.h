@@ -6,7 +6,6 @@
 #include "mempool/feerate.h"
 #include "primitives/transaction.h"
 
-#include <map>
 #include <set>
 
 namespace ibd {
@@ -19,17 +18,14 @@ struct LessTxid {
 };
 using PoolTxSet = std::set<const PoolTx*, LessTxid>;
 
-/** Transactions by their time of arrival, seconds since 1970; equal times in order of arrival. */
-using PoolTimes = std::multimap<int64_t, const PoolTx*>;
-
 /** A modified fee (prioritisetransaction) stays within these bounds, so that the fees of a cluster
  *  can be added. Above the supply of bitcoin. */
-/** The sum, or the nearest value within the bounds. */
-Amount ModifiedFee(Amount fee, Amount delta);
 inline constexpr Amount kMaxModifiedFee = Amount{1} << 55;
 
 /** The sum, or the nearest value. */
 Amount AddSaturating(Amount a, Amount b);
+/** The sum, or the nearest value within the bounds. */
+Amount ModifiedFee(Amount fee, Amount delta);
 
 /** Immutable but for its links, its place and the change of its fee. */
 struct PoolTx {
@@ -40,7 +36,7 @@ struct PoolTx {
     int64_t sigop_cost = 0;
     int64_t time = 0;   //!< of arrival, seconds since 1970
     int32_t height = 0; //!< of the tip at arrival
-    bool own = false;   //!< submitted by a user of this node
+    mutable bool own = false; //!< submitted by a user of this node, not broadcast yet
     bool spends_coinbase = false;
     bool estimates = false;   //!< its wait for a block depends on its fee alone (FeeEstimator)
     SequenceLocks locks = {}; //!< as of the blocks up to locks_height
@@ -48,7 +44,9 @@ struct PoolTx {
     // Set by the pool.
     uint64_t sequence = 0;    //!< order of arrival
     int64_t memory = 0;       //!< PoolMemoryOf
-    PoolTimes::iterator by_time = {};
+    uint64_t id_hash = 0;     //!< keyed, of the txid
+    uint64_t wtxid_hash = 0;
+    size_t stored_at = 0;     //!< in PoolStore
     mutable Amount delta = 0; //!< added to the fee by prioritisetransaction
     mutable PoolTxSet parents = {};
     mutable PoolTxSet children = {};

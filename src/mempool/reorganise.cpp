@@ -82,14 +82,16 @@ private:
 
     Result<> RemoveInvalid() IBD_NO_THREAD_CHECK
     {
-        auto next = m_pool.ByTime().begin();
-        const auto look = [&](const CoinsAtTip& at) IBD_NO_THREAD_CHECK -> Result<> {
-            for (size_t i = 0; i < kLooksAtOnce && next != m_pool.ByTime().end(); ++i, ++next) {
-                IBD_RETURN_IF_ERROR(RemoveIfInvalid(*next->second, at));
+        const std::span all = m_pool.Places();
+        size_t next = 0;
+        const auto look = [&](const CoinsAtTip& at) -> Result<> {
+            const size_t end = std::min(all.size(), next + kLooksAtOnce);
+            for (; next < end; ++next) {
+                if (all[next].tx) IBD_RETURN_IF_ERROR(RemoveIfInvalid(*all[next].tx, at));
             }
             return {};
         };
-        while (next != m_pool.ByTime().end()) IBD_RETURN_IF_ERROR(m_coins.With(look));
+        while (next < all.size()) IBD_RETURN_IF_ERROR(m_coins.With(look));
         return {};
     }
 

@@ -26,8 +26,8 @@ PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
 } // namespace
 
 TxPool::TxPool(PoolLimits limits, SipKey key)
-    : m_limits(limits), m_txs(0, HashHasher(key)), m_by_wtxid(0, HashHasher(key)),
-      m_spenders(0, OutPointHasher(key)), m_rolling_fee(limits.incremental_fee)
+    : m_limits(limits), m_id_hasher(key), m_outpoint_hasher(key),
+      m_rolling_fee(limits.incremental_fee)
 {
 }
 
@@ -46,20 +46,21 @@ const char* NameOf(RemovalReason reason)
 
 const PoolTx* TxPool::Find(const Txid& id) const
 {
-    const auto it = m_txs.find(id);
-    return it == m_txs.end() ? nullptr : it->second.get();
+    return m_by_id.Find(m_id_hasher(id),
+                        [&](const PoolTx& tx, uint32_t) { return tx.Id() == id; });
 }
 
 const PoolTx* TxPool::FindWitness(const Wtxid& id) const
 {
-    const auto it = m_by_wtxid.find(id);
-    return it == m_by_wtxid.end() ? nullptr : it->second;
+    return m_by_wtxid.Find(m_id_hasher(id),
+                           [&](const PoolTx& tx, uint32_t) { return tx.tx->WitnessId() == id; });
 }
 
 const PoolTx* TxPool::Spender(const OutPoint& outpoint) const
 {
-    const auto it = m_spenders.find(outpoint);
-    return it == m_spenders.end() ? nullptr : it->second;
+    return m_spenders.Find(m_outpoint_hasher(outpoint), [&](const PoolTx& tx, uint32_t input) {
+        return (*tx.tx)->inputs[input].Prevout() == outpoint;
+    });
 }
 
 PoolTxSet TxPool::SpendersOf(const Txid& id, size_t outputs) const
@@ -96,20 +97,34 @@ void TxPool::Insert(std::unique_ptr<PoolTx> tx)
     added.sequence = m_sequence++;
     for (const PoolTx* parent : added.parents) parent->children.insert(&added);
     for (const PoolTx* child : added.children) child->parents.insert(&added);
-    for (const InputView& input : (*added.tx)->inputs) {
-        CHECK(m_spenders.emplace(input.Prevout(), &added).second);
+    CHECK(!Find(added.Id()) && !FindWitness(added.tx->WitnessId()));
+    added.id_hash = m_id_hasher(added.Id());
+    added.wtxid_hash = m_id_hasher(added.tx->WitnessId());
+    m_by_id.Insert(added.id_hash, added);
+    m_by_wtxid.Insert(added.wtxid_hash, added);
+    const auto inputs = (*added.tx)->inputs;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+        CHECK(!Spender(inputs[i].Prevout()));
+        m_spenders.Insert(m_outpoint_hasher(inputs[i].Prevout()), added, i);
     }
-    CHECK(m_by_wtxid.emplace(added.tx->WitnessId(), &added).second);
     if (added.own) m_unbroadcast.insert(&added);
-    added.by_time = m_by_time.emplace(added.time, &added);
     m_vsize += added.vsize;
     m_fees += added.fee;
     added.memory = static_cast<int64_t>(PoolMemoryOf(added.tx->View()));
     m_tx_memory += added.memory;
     ++m_updates;
-    CHECK(m_txs.emplace(added.Id(), std::move(tx)).second);
-    m_slots.Grow(m_txs.size());
+    m_txs.Add(std::move(tx));
+    m_slots.Grow(m_txs.Size());
     for (PoolEvents* listener : m_listeners) listener->TxAdded(added, added.sequence);
+}
+
+void TxPool::PrefetchErase(const PoolTx& tx) const
+{
+    m_by_id.Prefetch(tx.id_hash);
+    m_by_wtxid.Prefetch(tx.wtxid_hash);
+    m_txs.Prefetch(tx);
+    const auto inputs = (*tx.tx)->inputs;
+    if (!inputs.empty()) m_spenders.Prefetch(m_outpoint_hasher(inputs[0].Prevout()));
 }
 
 void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
@@ -118,16 +133,19 @@ void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
     for (PoolEvents* listener : m_listeners) listener->TxRemoved(tx, reason, m_sequence - 1);
     for (const PoolTx* parent : tx.parents) parent->children.erase(&tx);
     for (const PoolTx* child : tx.children) child->parents.erase(&tx);
-    for (const InputView& input : (*tx.tx)->inputs) m_spenders.erase(input.Prevout());
-    m_by_wtxid.erase(tx.tx->WitnessId());
+    m_by_id.Erase(tx.id_hash, tx);
+    m_by_wtxid.Erase(tx.wtxid_hash, tx);
+    const auto inputs = (*tx.tx)->inputs;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+        m_spenders.Erase(m_outpoint_hasher(inputs[i].Prevout()), tx, i);
+    }
     if (tx.own) m_unbroadcast.erase(&tx);
-    m_by_time.erase(tx.by_time);
     m_vsize -= tx.vsize;
     m_fees -= tx.fee;
     m_tx_memory -= tx.memory;
     ++m_updates;
-    m_txs.erase(m_txs.find(tx.Id()));
-    m_slots.Shrink(m_txs.size());
+    m_slots.Shrink(m_txs.Size() - 1);
+    m_txs.Take(tx);
 }
 
 void TxPool::BlockConnected(int32_t height, int64_t now)
@@ -154,20 +172,20 @@ Amount TxPool::DeltaOf(const Txid& id) const
 
 void TxPool::SetBroadcast(const Txid& id, bool done)
 {
-    const auto it = m_txs.find(id);
-    if (it == m_txs.end()) return;
-    it->second->own = !done;
+    const PoolTx* const tx = Find(id);
+    if (!tx) return;
+    tx->own = !done;
     if (done) {
-        m_unbroadcast.erase(it->second.get());
+        m_unbroadcast.erase(tx);
     } else {
-        m_unbroadcast.insert(it->second.get());
+        m_unbroadcast.insert(tx);
     }
 }
 
 std::vector<const PoolTx*> TxPool::InOrder() const
 {
     std::vector<const PoolTx*> order;
-    order.reserve(m_txs.size());
+    order.reserve(m_txs.Size());
     for (const PoolChunk* chunk : Chunks()) {
         for (const PoolTx* tx : chunk->Txs()) order.push_back(tx);
     }

@@ -11,6 +11,7 @@
 #include "mempool/pool_events.h"
 #include "mempool/pool_gate.h"
 #include "mempool/pool_memory.h"
+#include "mempool/pool_table.h"
 #include "mempool/rolling_fee.h"
 #include "primitives/block.h"
 #include "primitives/outpoint_hasher.h"
@@ -42,6 +43,11 @@ public:
 
     // Null: not in the pool.
     const PoolTx* Find(const Txid& id) const IBD_REQUIRES(mutex);
+    /** Has the processor fetch what Find() will read, some searches before. */
+    void PrefetchFind(const Txid& id) const IBD_REQUIRES(mutex)
+    {
+        m_by_id.Prefetch(m_id_hasher(id));
+    }
     const PoolTx* FindWitness(const Wtxid& id) const IBD_REQUIRES(mutex);
     const PoolTx* Spender(const OutPoint& outpoint) const IBD_REQUIRES(mutex);
     /** The transactions that spend one of the first `outputs` outputs of this one, which may be
@@ -76,14 +82,19 @@ public:
     /** A chunk of this rate was evicted. */
     void Evicted(Amount rate) IBD_REQUIRES(mutex) { m_rolling_fee.Evicted(rate); }
 
-    /** All, by time of arrival. */
-    const PoolTimes& ByTime() const IBD_REQUIRES(mutex) { return m_by_time; }
+    /** All, in no order. */
+    std::span<const PoolStore::Place> Places() const IBD_REQUIRES(mutex) { return m_txs.Places(); }
+    /** All that arrived before `time` (seconds since 1970), the oldest first. */
+    std::vector<const PoolTx*> OlderThan(int64_t time) const IBD_REQUIRES(mutex)
+    {
+        return m_txs.OlderThan(time);
+    }
     /** All chunks, the best first: the order of mining. */
     const ChunkSet& Chunks() const IBD_REQUIRES(mutex) { return m_clusters.Chunks(); }
     const ClusterIndex& Clusters() const IBD_REQUIRES(mutex) { return m_clusters; }
     /** In the order of mining: parents before children. */
     std::vector<const PoolTx*> InOrder() const IBD_REQUIRES(mutex);
-    size_t Size() const IBD_REQUIRES(mutex) { return m_txs.size(); }
+    size_t Size() const IBD_REQUIRES(mutex) { return m_txs.Size(); }
     int64_t VirtualBytes() const IBD_REQUIRES(mutex) { return m_vsize; }
     Amount Fees() const IBD_REQUIRES(mutex) { return m_fees; }
     /** Bytes as Core counts them (pool_memory.h). */
@@ -101,6 +112,8 @@ public:
     void Insert(std::unique_ptr<PoolTx> tx) IBD_REQUIRES(mutex);
     /** Its children lose this parent. */
     void Erase(const PoolTx& tx, RemovalReason reason) IBD_REQUIRES(mutex);
+    /** Has the processor fetch what Erase() will need, some removals before. */
+    void PrefetchErase(const PoolTx& tx) const IBD_REQUIRES(mutex);
     ClusterIndex& MutableClusters() IBD_REQUIRES(mutex) { return m_clusters; }
     /** A number for PoolTx::visit that was not given before. */
     uint64_t NextVisit() IBD_REQUIRES(mutex) { return ++m_visits; }
@@ -108,10 +121,12 @@ public:
 private:
     const PoolLimits m_limits;
     std::vector<PoolEvents*> m_listeners;
-    std::unordered_map<Txid, std::unique_ptr<PoolTx>, HashHasher> m_txs IBD_GUARDED_BY(mutex);
-    std::unordered_map<Wtxid, const PoolTx*, HashHasher> m_by_wtxid IBD_GUARDED_BY(mutex);
-    std::unordered_map<OutPoint, const PoolTx*, OutPointHasher> m_spenders IBD_GUARDED_BY(mutex);
-    PoolTimes m_by_time IBD_GUARDED_BY(mutex);
+    const HashHasher m_id_hasher;
+    const OutPointHasher m_outpoint_hasher;
+    PoolStore m_txs IBD_GUARDED_BY(mutex);
+    PoolTable m_by_id IBD_GUARDED_BY(mutex);
+    PoolTable m_by_wtxid IBD_GUARDED_BY(mutex);
+    PoolTable m_spenders IBD_GUARDED_BY(mutex); //!< by spent output
     PoolTxSet m_unbroadcast IBD_GUARDED_BY(mutex);
     std::map<Txid, Amount> m_deltas IBD_GUARDED_BY(mutex);
     ClusterIndex m_clusters IBD_GUARDED_BY(mutex);

@@ -8,6 +8,9 @@ namespace ibd {
 
 namespace {
 
+/** Searches between the fetch of what one needs and the search itself. */
+constexpr size_t kPrefetched = 8;
+
 /** Applies removals; returns their number. */
 size_t Apply(PoolChange& change)
 {
@@ -36,11 +39,13 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
 {
     PoolChange change(pool);
     std::vector<const TxView*> unknown; // they alone can conflict with the pool
-    for (const TxView& tx : block.Txs()) {
-        if (const PoolTx* const confirmed = pool.Find(tx.txid)) {
+    const auto txs = block.Txs();
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (i + kPrefetched < txs.size()) pool.PrefetchFind(txs[i + kPrefetched].txid);
+        if (const PoolTx* const confirmed = pool.Find(txs[i].txid)) {
             change.Remove(*confirmed, RemovalReason::kBlock);
         } else {
-            unknown.push_back(&tx);
+            unknown.push_back(&txs[i]);
         }
     }
     for (const TxView* tx : unknown) {
@@ -61,8 +66,7 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
 size_t Expire(TxPool& pool, int64_t time)
 {
     PoolChange change(pool);
-    for (const auto& [arrival, tx] : pool.ByTime()) {
-        if (arrival >= time) break;
+    for (const PoolTx* tx : pool.OlderThan(time)) {
         change.RemoveWithDescendants(*tx, RemovalReason::kExpiry);
     }
     return Apply(change);

@@ -124,7 +124,8 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
         const size_t end = std::min(next + kAtOnce, m_list.size());
         if (next >= end) return;
         for (; next < end; ++next) {
-            if (!more(m_list[next].wtxid, m_list[next].ref)) return;
+            const Listed& listed = m_list[next];
+            if (listed.ref && !more(listed.wtxid, listed.ref)) return;
         }
     }
 }
@@ -132,20 +133,23 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
 void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
 {
     const Lock lock(m_mutex);
-    tx.listed_at = m_list.size();
-    m_list.push_back({&tx, tx.tx, tx.tx->WitnessId()});
+    if (m_free.empty()) {
+        m_free.push_back(m_list.size());
+        m_list.emplace_back();
+    }
+    tx.listed_at = m_free.back();
+    m_free.pop_back();
+    m_list[tx.listed_at] = {tx.tx, tx.tx->WitnessId()};
 }
 
+// No other transaction takes its place: that one would have to be told, at the price of a wait for
+// its memory.
 void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);
-    const size_t free = tx.listed_at;
-    CHECK(free < m_list.size() && m_list[free].tx == &tx);
-    if (free + 1 != m_list.size()) {
-        m_list[free] = std::move(m_list.back());
-        m_list[free].tx->listed_at = free;
-    }
-    m_list.pop_back();
+    CHECK(tx.listed_at < m_list.size() && m_list[tx.listed_at].ref == tx.tx);
+    m_list[tx.listed_at].ref.reset();
+    m_free.push_back(tx.listed_at);
 }
 
 } // namespace ibd

@@ -42,13 +42,14 @@ private:
     TxIntake& m_intake;
     Env& m_env;
 
+    /** A transaction knows its place (PoolTx::listed_at). */
     struct Listed {
-        const PoolTx* tx = nullptr; //!< knows its place (PoolTx::listed_at)
-        TransactionRef ref;
+        TransactionRef ref; //!< null: free
         Wtxid wtxid; //!< here, too, as all are read one after the other
     };
     mutable Mutex m_mutex; //!< a leaf, after the pool's
     std::vector<Listed> m_list IBD_GUARDED_BY(m_mutex);
+    std::vector<size_t> m_free IBD_GUARDED_BY(m_mutex); //!< places of the list
 };
 
 } // namespace ibd

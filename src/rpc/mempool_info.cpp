@@ -126,7 +126,9 @@ UniValue RawMempool(const PoolContext& context, const RpcCall& call)
     const Lock lock(pool.mutex);
     if (verbose) {
         PoolTxSet all;
-        for (const auto& [time, tx] : pool.ByTime()) all.insert(tx);
+        for (const PoolStore::Place& place : pool.Places()) {
+            if (place.tx) all.insert(place.tx.get());
+        }
         return EntriesJson(all);
     }
     UniValue ids(UniValue::VARR);

@@ -1,0 +1,81 @@
+// PoolTable: an index over the transactions of the pool by a keyed hash of something that is theirs
+// (an id, a spent output). PoolStore: the transactions themselves, in no order. Both are arrays, as
+// a block takes thousands of transactions out of the pool and each step between nodes of a heap
+// waits for memory. Owned by TxPool; under its mutex. Memory: 16 to 32 bytes for each entry of the
+// largest pool so far; 16.
+#pragma once
+
+#include "mempool/pool_tx.h"
+#include "util/check.h"
+
+#include <memory>
+#include <vector>
+
+namespace ibd {
+
+/** Open addressing. Does not know the keys: the caller compares. */
+class PoolTable {
+public:
+    /** The transaction of this hash for which `matches(tx, input)` is true; null: none. */
+    template <typename Matches>
+    const PoolTx* Find(uint64_t hash, Matches matches) const
+    {
+        if (m_slots.empty()) return nullptr;
+        const auto tag = static_cast<uint32_t>(hash);
+        for (size_t at = Home(tag); m_slots[at].tx != nullptr; at = Next(at)) {
+            const Slot& slot = m_slots[at];
+            if (slot.tag == tag && matches(*slot.tx, slot.input)) return slot.tx;
+        }
+        return nullptr;
+    }
+    /** The key is not in the table. `input`: whose spent output it is. */
+    void Insert(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
+    /** It is in the table. */
+    void Erase(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
+    /** Has the processor fetch what Find() and Erase() will read. */
+    void Prefetch(uint64_t hash) const
+    {
+        if (!m_slots.empty()) __builtin_prefetch(&m_slots[Home(static_cast<uint32_t>(hash))]);
+    }
+
+private:
+    struct Slot {
+        const PoolTx* tx = nullptr; //!< null: free
+        uint32_t tag = 0;           //!< low half of the hash
+        uint32_t input = 0;
+    };
+    static constexpr size_t kFirstSlots = 64; //!< power of two
+
+    size_t Home(uint32_t tag) const { return tag & (m_slots.size() - 1); }
+    size_t Next(size_t at) const { return (at + 1) & (m_slots.size() - 1); }
+    void Place(const Slot& slot);
+    void Grow();
+
+    std::vector<Slot> m_slots;
+    size_t m_size = 0;
+};
+
+class PoolStore {
+public:
+    /** With its time beside it, so that a search for old ones reads no transaction. */
+    struct Place {
+        int64_t time = 0;           //!< PoolTx::time
+        std::unique_ptr<PoolTx> tx; //!< null: free
+    };
+
+    void Add(std::unique_ptr<PoolTx> tx);
+    std::unique_ptr<PoolTx> Take(const PoolTx& tx);
+    size_t Size() const { return m_places.size() - m_free.size(); }
+    std::span<const Place> Places() const { return m_places; }
+    /** All that arrived before `time`, the oldest first; equal times in order of arrival. */
+    std::vector<const PoolTx*> OlderThan(int64_t time) const;
+    void Prefetch(const PoolTx& tx) const { __builtin_prefetch(&m_places[tx.stored_at]); }
+
+private:
+    std::vector<Place> m_places;
+    std::vector<size_t> m_free; //!< places
+    /** No transaction is older. */
+    mutable int64_t m_oldest = std::numeric_limits<int64_t>::max();
+};
+
+} // namespace ibd

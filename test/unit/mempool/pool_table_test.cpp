@@ -1,0 +1,101 @@
+// The tables of the pool against those of the standard library.
+#include "kit.h"
+#include "mempool/pool_table.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace ibd::test {
+
+namespace {
+
+using Rng = std::mt19937_64;
+
+/** A transaction that is nothing but a time and a key, its vsize. */
+std::unique_ptr<PoolTx> Made(uint64_t key, int64_t time)
+{
+    auto tx = std::make_unique<PoolTx>();
+    tx->vsize = static_cast<int64_t>(key);
+    tx->time = time;
+    tx->sequence = key;
+    return tx;
+}
+
+const PoolTx* Find(const PoolTable& table, uint64_t hash, uint64_t key, uint32_t input)
+{
+    return table.Find(hash, [&](const PoolTx& tx, uint32_t of) {
+        return tx.vsize == static_cast<int64_t>(key) && of == input;
+    });
+}
+
+} // namespace
+
+TEST_CASE("a table finds what is in it, also where hashes collide", "[mempool]")
+{
+    Rng rng(36);
+    PoolTable table;
+    struct Entry {
+        std::unique_ptr<PoolTx> tx;
+        uint64_t hash = 0;
+        uint32_t input = 0;
+    };
+    std::map<uint64_t, Entry> model;
+    CHECK(Find(table, 1, 1, 0) == nullptr);
+    for (uint64_t step = 0; step < 20'000; ++step) {
+        const bool grows = step / 2'000 % 2 == 0;
+        if (model.empty() || (rng() % 4 != 0) == grows) {
+            // Runs that cross the end of the array, equal tags, and hashes that differ above them.
+            const uint64_t hash = rng() % 3 == 0 ? rng() : rng() % 8 + UINT32_MAX - 3;
+            const auto input = static_cast<uint32_t>(rng() % 3);
+            Entry& entry = model[step] = {Made(step, 0), hash, input};
+            table.Prefetch(hash);
+            table.Insert(hash, *entry.tx, input);
+        } else {
+            const auto it = std::next(model.begin(), static_cast<int64_t>(rng() % model.size()));
+            table.Erase(it->second.hash, *it->second.tx, it->second.input);
+            CHECK(Find(table, it->second.hash, it->first, it->second.input) == nullptr);
+            model.erase(it);
+        }
+        if (step % 500 != 0) continue;
+        for (const auto& [key, entry] : model) {
+            CHECK(Find(table, entry.hash, key, entry.input) == entry.tx.get());
+            CHECK(Find(table, entry.hash, key, entry.input + 1) == nullptr);
+            CHECK(Find(table, entry.hash + 1, key, entry.input) == nullptr);
+        }
+    }
+}
+
+TEST_CASE("the store of transactions lists the old ones in the order of arrival", "[mempool]")
+{
+    Rng rng(36);
+    PoolStore store;
+    std::map<uint64_t, const PoolTx*> model;
+    for (uint64_t step = 0; step < 5'000; ++step) {
+        if (model.empty() || rng() % 3 != 0) {
+            auto tx = Made(step, static_cast<int64_t>(rng() % 50 + step / 100));
+            model[step] = tx.get();
+            store.Add(std::move(tx));
+        } else {
+            const auto it = std::next(model.begin(), static_cast<int64_t>(rng() % model.size()));
+            CHECK(store.Take(*it->second).get() == it->second);
+            model.erase(it);
+        }
+        CHECK(store.Size() == model.size());
+        const auto time = static_cast<int64_t>(rng() % 120);
+        std::vector<const PoolTx*> old;
+        for (const auto& [key, tx] : model) {
+            if (tx->time < time) old.push_back(tx);
+        }
+        std::stable_sort(old.begin(), old.end(),
+                         [](const PoolTx* a, const PoolTx* b) { return a->time < b->time; });
+        CHECK(store.OlderThan(time) == old);
+    }
+    const auto places = store.Places();
+    const auto used = std::count_if(places.begin(), places.end(), [](const auto& place) {
+        return place.tx != nullptr;
+    });
+    CHECK(static_cast<size_t>(used) == model.size());
+}
+
+} // namespace ibd::test
