@@ -299,7 +299,7 @@ class Background(BackgroundTest):
         with held_up(node):
             node.start(BACKGROUND)
             wait_until(lambda: "Undo data could not be made" in node.log_text, "failure")
-            note = f"there up to height 0 and above {made.terminal_height}"
+            note = f"exists up to height 0 and above {made.terminal_height}"
             told = self.warnings(node)
             self.assertEqual(len(told), 2)
             undo = node.rpc("getboosterinfo")["undo"]
