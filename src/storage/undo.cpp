@@ -2,7 +2,6 @@
 #include "storage/undo.h"
 
 #include <numeric>
-#include <utility>
 
 namespace ibd {
 
@@ -19,83 +18,18 @@ private:
     ByteSpan m_left;
 };
 
-/** Reads counts and coins from the parts of a source. After an error the part of it is not passed.
- */
-class UndoParser {
-public:
-    explicit UndoParser(UndoSource& source) : m_source(source) {}
-
-    /** Reads a count of items with at least `size` bytes each and at most `most` of them. An
-     *  impossible count is refused before memory is taken for it. */
-    Result<uint64_t> Count(const char* what, uint64_t size, uint64_t most)
-    {
-        IBD_RETURN_IF_ERROR(LookAhead());
-        const uint64_t left = Left();
-        const uint64_t count = m_in.CompactSize();
-        if (!m_in.Ok() || count > most || count > Left() / size) {
-            return BadData("undo data: bad count of {}, {} bytes before the end", what, left);
-        }
-        return count;
-    }
-
-    Result<> Spent(Coin& coin)
-    {
-        IBD_RETURN_IF_ERROR(LookAhead());
-        const size_t start = m_in.Position();
-        const auto left = [&] { return m_source.Left() - start; };
-        if (!ReadSpentCoin(m_in, coin)) {
-            return BadData("undo data: malformed coin, {} bytes before the end", left());
-        }
-        if (!MoneyRange(coin.value)) {
-            return BadData("undo data: impossible amount {}, {} bytes before the end", coin.value,
-                           left());
-        }
-        return {};
-    }
-
-    Result<> End()
-    {
-        m_source.Pass(m_in.Position());
-        if (m_source.Left() == 0) return {};
-        return BadData("undo data: {} bytes too many", m_source.Left());
-    }
-
-private:
-    uint64_t Left() const { return m_source.Left() - m_in.Position(); }
-
-    /** Goes on to the next part if the next coin may not be whole in this one. */
-    Result<> LookAhead()
-    {
-        if (!m_is_more || m_in.Remaining() >= kMaxSpentCoinSize) return {};
-        m_source.Pass(m_in.Position());
-        IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, m_source.Ahead());
-        m_in = Reader(ahead);
-        m_is_more = ahead.size() < m_source.Left();
-        return {};
-    }
-
-    UndoSource& m_source;
-    Reader m_in{ByteSpan()};
-    bool m_is_more = true; //!< the source has more than the part at hand
-};
-
-/** Appends the spent coins of a transaction by way of memory that stays in the processor's cache:
- *  to grow a vector for each coin would fill its bytes with zeros first. */
-void AppendSpentCoins(Bytes& out, std::span<const Coin> coins)
+/** Reads a count of items with at least `size` bytes each and at most `most` of them. An impossible
+ *  count is refused before memory is taken for it. */
+Result<uint64_t> ReadCount(UndoSource& source, const char* what, uint64_t size, uint64_t most)
 {
-    uint8_t some[4096];
-    uint8_t* end = some;
-    const auto flush = [&] { Append(out, {some, std::exchange(end, some)}); };
-    for (const Coin& c : coins) {
-        const size_t room = kSpentCoinRoom + c.script.size();
-        if (room > static_cast<size_t>(some + sizeof(some) - end)) flush();
-        if (room > sizeof(some)) {
-            AppendSpentCoin(out, c.value, c.script, c.height, c.coinbase);
-        } else {
-            end = PutSpentCoin(end, c.value, c.script, c.height, c.coinbase);
-        }
+    IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+    Reader in(ahead);
+    const uint64_t count = in.CompactSize();
+    if (!in.Ok() || count > most || count > (source.Left() - in.Position()) / size) {
+        return BadData("undo data: bad count of {}, {} bytes before the end", what, source.Left());
     }
-    flush();
+    source.Pass(in.Position());
+    return count;
 }
 
 } // namespace
@@ -170,7 +104,9 @@ Bytes BlockUndo::Encode() const
     w.CompactSize(txs.size());
     for (const TxUndo& tx : txs) {
         w.CompactSize(tx.spent.size());
-        AppendSpentCoins(out, tx.spent);
+        for (const Coin& c : tx.spent) {
+            AppendSpentCoin(out, c.value, c.script, c.height, c.coinbase);
+        }
     }
     return out;
 }
@@ -179,18 +115,29 @@ Result<BlockUndo> BlockUndo::Decode(UndoSource& source)
 {
     constexpr size_t kLeastTxSize = 1, kLeastCoinSize = 3;
     BlockUndo undo;
-    UndoParser parser(source);
     IBD_ASSIGN_OR_RETURN(const uint64_t txs,
-                         parser.Count("transactions", kLeastTxSize, kMaxBlockInputs));
+                         ReadCount(source, "transactions", kLeastTxSize, kMaxBlockInputs));
     undo.txs.resize(txs);
     uint64_t most = kMaxBlockInputs;
     for (TxUndo& tx : undo.txs) {
-        IBD_ASSIGN_OR_RETURN(const uint64_t coins, parser.Count("coins", kLeastCoinSize, most));
+        IBD_ASSIGN_OR_RETURN(const uint64_t coins,
+                             ReadCount(source, "coins", kLeastCoinSize, most));
         most -= coins;
         tx.spent.resize(coins);
-        for (Coin& coin : tx.spent) IBD_RETURN_IF_ERROR(parser.Spent(coin));
+        for (Coin& coin : tx.spent) {
+            IBD_ASSIGN_OR_RETURN(const ByteSpan ahead, source.Ahead());
+            Reader in(ahead);
+            if (!ReadSpentCoin(in, coin)) {
+                return BadData("undo data: malformed coin, {} bytes before the end", source.Left());
+            }
+            if (!MoneyRange(coin.value)) {
+                return BadData("undo data: impossible amount {}, {} bytes before the end",
+                               coin.value, source.Left());
+            }
+            source.Pass(in.Position());
+        }
     }
-    IBD_RETURN_IF_ERROR(parser.End());
+    if (source.Left() > 0) return BadData("undo data: {} bytes too many", source.Left());
     return undo;
 }
 
