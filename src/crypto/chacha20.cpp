@@ -1,6 +1,7 @@
 // See chacha20.h.
 #include "crypto/chacha20.h"
 
+#include "crypto/fastest_available.h"
 #include "util/check.h"
 #include "util/endian.h"
 
@@ -24,13 +25,7 @@ std::span<const Backend> Backends()
 
 const Backend& BestBackend()
 {
-    static const Backend best = [] {
-        Backend chosen = Backends().front();
-        for (const Backend& candidate : Backends()) {
-            if (candidate.available) chosen = candidate;
-        }
-        return chosen;
-    }();
+    static const Backend& best = FastestAvailable(Backends());
     return best;
 }
 

@@ -1,6 +1,8 @@
 // See muhash_multiply.h.
 #include "crypto/muhash_multiply.h"
 
+#include "crypto/fastest_available.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -130,13 +132,7 @@ std::span<const WideMultiplier> WideMultipliers()
 
 const WideMultiplier& BestWideMultiplier()
 {
-    static const WideMultiplier best = [] {
-        WideMultiplier chosen = WideMultipliers().front();
-        for (const WideMultiplier& candidate : WideMultipliers()) {
-            if (candidate.available) chosen = candidate;
-        }
-        return chosen;
-    }();
+    static const WideMultiplier& best = FastestAvailable(WideMultipliers());
     return best;
 }
 
