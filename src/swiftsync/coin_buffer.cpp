@@ -14,11 +14,11 @@ namespace {
 constexpr unsigned kRadixBits = 16;
 /** Longest height, amount and script header; see AppendCoin. */
 constexpr size_t kMaxValueOverhead = 5 + 10 + 10;
+constexpr size_t kIdSize = 32;
 
-size_t MaxRecordSize(const SurvivingCoin& coin)
+size_t MaxRecordSize(size_t value_size)
 {
-    return CoinRecord::kHeaderSize + 32 + 5 + kMaxValueOverhead +
-           coin.Output().script_pubkey.size();
+    return CoinRecord::kHeaderSize + kIdSize + 5 + value_size;
 }
 
 } // namespace
@@ -31,27 +31,50 @@ CoinBuffer::CoinBuffer(size_t capacity)
     m_sorted.reserve(m_max_entries);
 }
 
+bool CoinBuffer::HasRoom(size_t bytes, size_t entries) const
+{
+    return Empty() || (m_bytes.size() + bytes <= m_max_bytes &&
+                       m_entries.size() + entries <= m_max_entries);
+}
+
+template <typename AppendValue>
+void CoinBuffer::Append(ByteSpan id, uint32_t vout, AppendValue append_value)
+{
+    const size_t at = m_bytes.size();
+    m_bytes.resize(at + CoinRecord::kHeaderSize);
+    Writer writer(m_bytes);
+    writer.Raw(id);
+    writer.VarInt(vout);
+    const size_t value_at = m_bytes.size();
+    append_value();
+    const size_t value_size = m_bytes.size() - value_at;
+    CHECK(value_size <= std::numeric_limits<uint16_t>::max());
+    WriteLE16(m_bytes.data() + at, static_cast<uint16_t>(value_size));
+    m_bytes[at + 2] = static_cast<uint8_t>(value_at - at - CoinRecord::kHeaderSize - kIdSize);
+    m_entries.push_back({CoinRecord(m_bytes.data() + at).Prefix(), at});
+}
+
 bool CoinBuffer::Add(const BlockDelta& delta, uint32_t height)
 {
-    size_t need = m_bytes.size();
-    for (const SurvivingCoin& coin : delta.coins) need += MaxRecordSize(coin);
-    const size_t entries = m_entries.size() + delta.coins.size();
-    if ((need > m_max_bytes || entries > m_max_entries) && !Empty()) return false;
+    size_t bytes = 0;
     for (const SurvivingCoin& coin : delta.coins) {
-        const size_t at = m_bytes.size();
-        m_bytes.resize(at + CoinRecord::kHeaderSize);
-        Writer writer(m_bytes);
-        writer.Hash(coin.tx->txid);
-        writer.VarInt(coin.vout);
-        const size_t value_at = m_bytes.size();
-        AppendCoin(m_bytes, coin.Output().value, coin.Output().script_pubkey, height,
-                   coin.coinbase);
-        const size_t value_size = m_bytes.size() - value_at;
-        CHECK(value_size <= std::numeric_limits<uint16_t>::max());
-        WriteLE16(m_bytes.data() + at, static_cast<uint16_t>(value_size));
-        m_bytes[at + 2] = static_cast<uint8_t>(value_at - at - CoinRecord::kHeaderSize - 32);
-        m_entries.push_back({CoinRecord(m_bytes.data() + at).Prefix(), at});
+        bytes += MaxRecordSize(kMaxValueOverhead + coin.Output().script_pubkey.size());
     }
+    if (!HasRoom(bytes, delta.coins.size())) return false;
+    for (const SurvivingCoin& coin : delta.coins) {
+        Append(coin.tx->txid.Span(), coin.vout, [&] {
+            AppendCoin(m_bytes, coin.Output().value, coin.Output().script_pubkey, height,
+                       coin.coinbase);
+        });
+    }
+    return true;
+}
+
+bool CoinBuffer::Add(ByteSpan id, uint32_t vout, ByteSpan value)
+{
+    CHECK(id.size() == kIdSize);
+    if (!HasRoom(MaxRecordSize(value.size()), 1)) return false;
+    Append(id, vout, [&] { ibd::Append(m_bytes, value); });
     return true;
 }
 

@@ -1,5 +1,5 @@
-// CoinBuffer: surviving coins of one worker, in the form of run records, collected until they are
-// sorted and written. Fixed capacity; one thread. Record: u16 length of the value, u8 length of the
+// CoinBuffer: coins in the form of run records, collected until they are sorted and written. Fixed
+// capacity; one thread. Record: u16 length of the value, u8 length of the
 // encoded vout, txid, VARINT(vout), chainstate value (doc/formats/runs.md).
 #pragma once
 
@@ -53,6 +53,9 @@ public:
     /** Appends the coins of a block. False: there is no room, and none are appended. An empty
      *  buffer accepts any block; it grows once if necessary, to at most 8 MiB. */
     bool Add(const BlockDelta& delta, uint32_t height);
+    /** Appends a record: 32 bytes and an output index as its key, and its value of at most 65,535
+     *  bytes. False: there is no room. An empty buffer accepts any record. */
+    bool Add(ByteSpan id, uint32_t vout, ByteSpan value);
 
     size_t Count() const { return m_entries.size(); }
     bool Empty() const { return m_entries.empty(); }
@@ -72,6 +75,9 @@ public:
     void Clear();
 
 private:
+    bool HasRoom(size_t bytes, size_t entries) const;
+    template <typename AppendValue>
+    void Append(ByteSpan id, uint32_t vout, AppendValue append_value);
     void SortBucket(Entry* begin, Entry* end);
 
     const size_t m_max_bytes;   //!< of records: two thirds of the capacity

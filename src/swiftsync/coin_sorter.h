@@ -13,12 +13,11 @@ class CoinSorter {
 public:
     /** `directory`: exists, and has no other runs. `id`: of the runs. All outlive it. */
     CoinSorter(Env& env, const Path& directory, const Uint256& id, size_t memory_bytes)
-        : m_env(env), m_directory(directory), m_id(id), m_memory_bytes(memory_bytes)
+        : m_env(env), m_directory(directory), m_id(id), m_coins(memory_bytes)
     {
     }
 
-    /** Adds a record: 32 bytes and an output index as its key, and its value of at most 65,535
-     *  bytes. */
+    /** Adds a record, as CoinBuffer. */
     Result<> Add(ByteSpan id, uint32_t vout, ByteSpan value);
     /** The file of all records, not yet synced, beside others in the directory; nothing: stopped.
      *  Once. */
@@ -27,16 +26,13 @@ public:
     Result<> Sync();
 
 private:
-    CoinRecord At(size_t offset) const { return CoinRecord(m_records.data() + offset); }
     Result<> Spill();
     Result<bool> Merge(const std::atomic<bool>& stop);
 
     Env& m_env;
     const Path& m_directory;
     const Uint256& m_id;
-    const size_t m_memory_bytes;
-    Bytes m_records;
-    std::vector<size_t> m_offsets; //!< of the records
+    CoinBuffer m_coins;
     std::vector<RunInfo> m_runs;
     std::unique_ptr<WritableFile> m_last; //!< of the last run
 };
