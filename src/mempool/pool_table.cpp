@@ -51,24 +51,16 @@ void PoolTable::Erase(uint64_t hash, const PoolTx& tx, uint32_t input)
 
 void PoolStore::Add(std::unique_ptr<PoolTx> tx)
 {
-    if (m_free.empty()) {
-        m_free.push_back(m_places.size());
-        m_places.emplace_back();
-    }
-    tx->stored_at = m_free.back();
-    m_free.pop_back();
-    m_oldest = std::min(m_oldest, tx->time);
-    Place& place = m_places[tx->stored_at];
-    place.time = tx->time;
-    place.tx = std::move(tx);
+    PoolTx& added = *tx;
+    m_oldest = std::min(m_oldest, added.time);
+    added.stored_at = m_places.Add({added.time, std::move(tx)});
 }
 
 std::unique_ptr<PoolTx> PoolStore::Take(const PoolTx& tx)
 {
     const size_t at = tx.stored_at;
-    CHECK(at < m_places.size() && m_places[at].tx.get() == &tx);
-    m_free.push_back(at);
-    return std::move(m_places[at].tx);
+    CHECK(at < Places().size() && Places()[at].tx.get() == &tx);
+    return m_places.Take(at).tx;
 }
 
 /** Most searches end at once. Others read all places, 4 MB of a full pool. */
@@ -77,7 +69,7 @@ std::vector<const PoolTx*> PoolStore::OlderThan(int64_t time) const
     std::vector<const PoolTx*> out;
     if (time <= m_oldest) return out;
     m_oldest = std::numeric_limits<int64_t>::max();
-    for (const Place& place : m_places) {
+    for (const Place& place : Places()) {
         if (!place.tx) continue;
         m_oldest = std::min(m_oldest, place.time);
         if (place.time < time) out.push_back(place.tx.get());

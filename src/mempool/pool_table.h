@@ -7,6 +7,7 @@
 
 #include "mempool/pool_tx.h"
 #include "util/check.h"
+#include "util/place_list.h"
 
 #include <memory>
 #include <vector>
@@ -65,15 +66,14 @@ public:
 
     void Add(std::unique_ptr<PoolTx> tx);
     std::unique_ptr<PoolTx> Take(const PoolTx& tx);
-    size_t Size() const { return m_places.size() - m_free.size(); }
-    std::span<const Place> Places() const { return m_places; }
+    size_t Size() const { return m_places.Size(); }
+    std::span<const Place> Places() const { return m_places.Places(); }
     /** All that arrived before `time`, the oldest first; equal times in order of arrival. */
     std::vector<const PoolTx*> OlderThan(int64_t time) const;
-    void Prefetch(const PoolTx& tx) const { __builtin_prefetch(&m_places[tx.stored_at]); }
+    void Prefetch(const PoolTx& tx) const { __builtin_prefetch(&Places()[tx.stored_at]); }
 
 private:
-    std::vector<Place> m_places;
-    std::vector<size_t> m_free; //!< places
+    PlaceList<Place> m_places;
     /** No transaction is older. */
     mutable int64_t m_oldest = std::numeric_limits<int64_t>::max();
 };

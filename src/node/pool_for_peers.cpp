@@ -121,10 +121,11 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
 {
     for (size_t next = 0;;) {
         const Lock lock(m_mutex);
-        const size_t end = std::min(next + kAtOnce, m_list.size());
+        const auto list = m_list.Places();
+        const size_t end = std::min(next + kAtOnce, list.size());
         if (next >= end) return;
         for (; next < end; ++next) {
-            const Listed& listed = m_list[next];
+            const Listed& listed = list[next];
             if (listed.ref && !more(listed.wtxid, listed.ref)) return;
         }
     }
@@ -133,13 +134,7 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
 void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
 {
     const Lock lock(m_mutex);
-    if (m_free.empty()) {
-        m_free.push_back(m_list.size());
-        m_list.emplace_back();
-    }
-    tx.listed_at = m_free.back();
-    m_free.pop_back();
-    m_list[tx.listed_at] = {tx.tx, tx.tx->WitnessId()};
+    tx.listed_at = m_list.Add({tx.tx, tx.tx->WitnessId()});
 }
 
 // No other transaction takes its place: that one would have to be told, at the price of a wait for
@@ -147,9 +142,9 @@ void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
 void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);
-    CHECK(tx.listed_at < m_list.size() && m_list[tx.listed_at].ref == tx.tx);
-    m_list[tx.listed_at].ref.reset();
-    m_free.push_back(tx.listed_at);
+    const auto list = m_list.Places();
+    CHECK(tx.listed_at < list.size() && list[tx.listed_at].ref == tx.tx);
+    m_list.Take(tx.listed_at);
 }
 
 } // namespace ibd

@@ -6,6 +6,7 @@
 
 #include "mempool/tx_acceptance.h"
 #include "node/tx_intake.h"
+#include "util/place_list.h"
 
 namespace ibd {
 
@@ -48,8 +49,7 @@ private:
         Wtxid wtxid; //!< here, too, as all are read one after the other
     };
     mutable Mutex m_mutex; //!< a leaf, after the pool's
-    std::vector<Listed> m_list IBD_GUARDED_BY(m_mutex);
-    std::vector<size_t> m_free IBD_GUARDED_BY(m_mutex); //!< places of the list
+    PlaceList<Listed> m_list IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

@@ -1,0 +1,44 @@
+// PlaceList: items in an array, each at a place that stays its own. The place of an item that was
+// taken out is given to a later one. One thread, or under the owner's mutex.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ibd {
+
+/** T() marks a free place: its owner can tell it from an item. */
+template <typename T>
+class PlaceList {
+public:
+    /** Returns its place. */
+    size_t Add(T item)
+    {
+        if (m_free.empty()) {
+            m_items.push_back(std::move(item));
+            return m_items.size() - 1;
+        }
+        const size_t at = m_free.back();
+        m_free.pop_back();
+        m_items[at] = std::move(item);
+        return at;
+    }
+    /** Takes out the item at a place, which must have one. */
+    T Take(size_t at)
+    {
+        m_free.push_back(at);
+        return std::exchange(m_items[at], T());
+    }
+    /** Number of items. */
+    size_t Size() const { return m_items.size() - m_free.size(); }
+    /** All places, the free ones too. */
+    std::span<const T> Places() const { return m_items; }
+
+private:
+    std::vector<T> m_items;
+    std::vector<size_t> m_free; //!< places
+};
+
+} // namespace ibd
