@@ -52,6 +52,12 @@ class Benches(unittest.TestCase):
                                 "--repeat", "1", "--seconds", "0")
             self.assertIn("| blocks a second of CPU, as bytes | ", report)
 
+    def test_indexes(self):
+        built_program("build_core.sh", "IBD_CORE")
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("indexes", work, "--outputs", "3000", "--repeat", "1")
+            self.assertIn("| Core / ours, all four, CPU | ", report)
+
     def test_relay_attacks(self):
         core = built_program("build_core.sh", "IBD_CORE") / "bitcoind"
         with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
