@@ -77,66 +77,171 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
     return key;
 }
 
-Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t offset,
-                     MutableByteSpan out)
+Error EndsWithin(const Path& path, uint64_t end, uint64_t start)
+{
+    return BadData("{}: ends at {}, within a record that starts before {}", path.string(), end,
+                   start + 1);
+}
+
+/** Reads a part of the record that starts at `start`. */
+Result<> ReadExactly(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t start,
+                     uint64_t offset, MutableByteSpan out)
 {
     IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(offset, out));
-    if (got != out.size()) {
-        return BadData("{}: ends at {}, within a record that starts before {}", path.string(),
-                       offset + got, offset + 1);
-    }
+    if (got != out.size()) return EndsWithin(path, offset + got, start);
     key.Apply(out, offset);
     return {};
 }
 
-/** An undo record, read in windows, with the hash of all bytes read. */
+/** Length of the record at `offset`, from the bytes of its frame. */
+Result<uint32_t> ParseFrame(ByteSpan header, const Path& path, const std::array<uint8_t, 4>& magic,
+                            uint32_t offset)
+{
+    if (std::memcmp(header.data(), magic.data(), magic.size()) != 0) {
+        return BadData("{}: no record at {}: {} instead of the network magic {}", path.string(),
+                       offset, ToHex(header.first(4)), ToHex(magic));
+    }
+    return ReadLE32(header.data() + 4);
+}
+
+Error NoRecord(const Path& path, uint32_t offset)
+{
+    return BadData("{}: no record at {}", path.string(), offset);
+}
+
+/** Length of the record at `offset`, from its frame. */
+Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
+                                 const std::array<uint8_t, 4>& magic, uint32_t offset)
+{
+    if (offset < kFrameHeaderSize) return NoRecord(path, offset);
+    uint8_t header[kFrameHeaderSize];
+    const uint64_t start = offset - kFrameHeaderSize;
+    IBD_RETURN_IF_ERROR(ReadExactly(file, path, key, start, start, header));
+    return ParseFrame(header, path, magic, offset);
+}
+
+/** Bytes that the first call reads, with the frame: all of most records of the first years. Of a
+ *  longer record a second call reads the rest. */
+constexpr size_t kFirstRead = 32 << 10;
+
+/** The start of a file's record, frame and all, read with one call. */
+struct RecordStart {
+    uint32_t size = 0;       //!< of the whole record, without its frame
+    MutableByteSpan at_hand; //!< bytes of the record and what follows it, still obfuscated
+};
+
+/** Reads into `room`, which has at least the bytes of a frame. */
+Result<RecordStart> ReadStart(const ReadableFile& file, const Path& path, const XorKey& key,
+                              const std::array<uint8_t, 4>& magic, uint32_t offset,
+                              MutableByteSpan room)
+{
+    if (offset < kFrameHeaderSize) return NoRecord(path, offset);
+    const uint64_t start = offset - kFrameHeaderSize;
+    IBD_ASSIGN_OR_RETURN(const size_t got, file.ReadAt(start, room));
+    if (got < kFrameHeaderSize) return EndsWithin(path, start + got, start);
+    const MutableByteSpan header = room.first(kFrameHeaderSize);
+    key.Apply(header, start);
+    IBD_ASSIGN_OR_RETURN(const uint32_t size, ParseFrame(header, path, magic, offset));
+    return RecordStart{size, room.first(got).subspan(kFrameHeaderSize)};
+}
+
+/** An undo record and its checksum, read in windows, with the hash of all bytes read. */
 class UndoWindow final : public UndoSource {
 public:
     static constexpr size_t kSize = 256 << 10; //!< stays in the cache between read and hash
-    static_assert(kSize >= 2 * kMaxSpentCoinSize);
+    static_assert(kSize >= 2 * kMaxSpentCoinSize + kUndoChecksumSize && kSize > kFirstRead);
 
-    UndoWindow(const ReadableFile& file, const Path& path, const XorKey& key, uint64_t offset,
-               uint32_t size)
-        : m_file(file), m_path(path), m_key(key), m_offset(offset), m_unread(size),
-          m_window(std::min<size_t>(kSize, size))
+    UndoWindow(const ReadableFile& file, const Path& path, const XorKey& key, uint32_t offset)
+        : m_file(file), m_path(path), m_key(key), m_start(offset), m_next(offset),
+          m_window(std::make_unique_for_overwrite<uint8_t[]>(kSize))
     {
+    }
+
+    /** Reads the start; the record lies inside the file completely. Call it first. */
+    Result<> Open(const std::array<uint8_t, 4>& magic, const BlockHash& prev_hash)
+    {
+        const MutableByteSpan room(m_window.get(), kFirstRead);
+        IBD_ASSIGN_OR_RETURN(
+            const RecordStart start,
+            ReadStart(m_file, m_path, m_key, magic, static_cast<uint32_t>(m_start), room));
+        if (start.size > kMaxUndoSize) {
+            return BadData("{}: undo data at {} claims {} bytes", m_path.string(), m_start,
+                           start.size);
+        }
+        const uint64_t whole = uint64_t{start.size} + kUndoChecksumSize;
+        if (whole > start.at_hand.size()) {
+            IBD_ASSIGN_OR_RETURN(const uint64_t file_size, m_file.Size());
+            if (m_start + whole > file_size) {
+                return BadData("{}: undo data at {} claims {} bytes, and the file ends at {}",
+                               m_path.string(), m_start, start.size, file_size);
+            }
+        }
+        m_hash.Write(prev_hash.Span());
+        m_left = m_unhashed = start.size;
+        m_unread = whole;
+        m_begin = m_end = kFrameHeaderSize;
+        Take(std::min<uint64_t>(start.at_hand.size(), whole));
+        return {};
     }
 
     Result<ByteSpan> Ahead() override
     {
-        if (m_unread > 0 && m_end - m_begin < kMaxSpentCoinSize) IBD_RETURN_IF_ERROR(Fill());
-        return ByteSpan(m_window).subspan(m_begin, m_end - m_begin);
+        IBD_RETURN_IF_ERROR(Need(kMaxSpentCoinSize));
+        return ByteSpan(&m_window[m_begin], std::min<uint64_t>(m_end - m_begin, m_left));
     }
-    void Pass(size_t count) override { m_begin += count; }
-    uint64_t Left() const override { return m_end - m_begin + m_unread; }
+    void Pass(size_t count) override
+    {
+        m_begin += count;
+        m_left -= count;
+    }
+    uint64_t Left() const override { return m_left; }
 
-    void Hash(ByteSpan bytes) { m_hash.Write(bytes); }
-    /** Call it after the record was read to its end. */
-    Hash32 Checksum() const { return Sha256Of(m_hash.Finalize()); }
+    /** Whether the checksum after the record is that of the bytes read. Call it once, after the
+     *  record was read to its end. */
+    Result<bool> IsSound()
+    {
+        IBD_RETURN_IF_ERROR(Need(kUndoChecksumSize));
+        const Hash32 sum = Sha256Of(m_hash.Finalize());
+        return std::equal(sum.begin(), sum.end(), &m_window[m_begin]);
+    }
 
 private:
-    Result<> Fill()
+    /** Reads on unless `count` bytes, or all that are left, are in the window. */
+    Result<> Need(size_t count)
     {
-        std::copy(m_window.begin() + static_cast<std::ptrdiff_t>(m_begin),
-                  m_window.begin() + static_cast<std::ptrdiff_t>(m_end), m_window.begin());
-        m_end -= m_begin;
-        m_begin = 0;
-        const size_t count = std::min<size_t>(m_window.size() - m_end, m_unread);
-        const auto fresh = MutableByteSpan(m_window).subspan(m_end, count);
-        IBD_RETURN_IF_ERROR(ReadExactly(m_file, m_path, m_key, m_offset, fresh));
-        m_hash.Write(fresh);
-        m_end += count;
-        m_offset += count;
-        m_unread -= count;
+        if (m_unread == 0 || m_end - m_begin >= count) return {};
+        std::copy(&m_window[m_begin], &m_window[m_end], m_window.get());
+        m_end -= std::exchange(m_begin, 0);
+        const size_t fresh = std::min<uint64_t>(kSize - m_end, m_unread);
+        const MutableByteSpan room(&m_window[m_end], fresh);
+        IBD_ASSIGN_OR_RETURN(const size_t got, m_file.ReadAt(m_next, room));
+        if (got != fresh) return EndsWithin(m_path, m_next + got, m_start);
+        Take(fresh);
         return {};
+    }
+
+    /** De-obfuscates and hashes the next bytes, which lie behind the end of the window. */
+    void Take(size_t count)
+    {
+        const MutableByteSpan fresh(&m_window[m_end], count);
+        m_key.Apply(fresh, m_next);
+        const size_t record = std::min<uint64_t>(count, m_unhashed);
+        m_hash.Write(fresh.first(record));
+        m_unhashed -= record;
+        m_end += count;
+        m_next += count;
+        m_unread -= count;
     }
 
     const ReadableFile& m_file;
     const Path& m_path;
     const XorKey& m_key;
-    uint64_t m_offset; //!< of the unread part
-    uint64_t m_unread; //!< bytes
-    Bytes m_window;
+    const uint64_t m_start; //!< of the record
+    uint64_t m_next;        //!< offset of the unread part
+    uint64_t m_unread = 0;  //!< bytes of record and checksum
+    uint64_t m_left = 0;    //!< unpassed bytes of the record
+    uint64_t m_unhashed = 0;
+    const std::unique_ptr<uint8_t[]> m_window;
     size_t m_begin = 0, m_end = 0; //!< the unpassed part of the window
     Sha256 m_hash;
 };
@@ -149,20 +254,6 @@ Result<> PassAll(UndoSource& source)
         source.Pass(ahead.size());
     }
     return {};
-}
-
-/** Length of the record at `pos`, from its frame. */
-Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, const XorKey& key,
-                                 const std::array<uint8_t, 4>& magic, uint32_t offset)
-{
-    if (offset < kFrameHeaderSize) return BadData("{}: no record at {}", path.string(), offset);
-    uint8_t header[kFrameHeaderSize];
-    IBD_RETURN_IF_ERROR(ReadExactly(file, path, key, offset - kFrameHeaderSize, header));
-    if (std::memcmp(header, magic.data(), magic.size()) != 0) {
-        return BadData("{}: no record at {}: {} instead of the network magic {}", path.string(),
-                       offset, ToHex(ByteSpan(header, 4)), ToHex(magic));
-    }
-    return ReadLE32(header + 4);
 }
 
 } // namespace
@@ -207,13 +298,24 @@ Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) cons
 {
     const Path path = BlockPath(pos.file);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint32_t size,
-                         ReadFrameHeader(*file, path, m_key, m_options.magic, pos.offset));
+    uint8_t first[kFirstRead];
+    IBD_ASSIGN_OR_RETURN(const RecordStart start,
+                         ReadStart(*file, path, m_key, m_options.magic, pos.offset, first));
+    const uint32_t size = start.size;
     if (size < BlockHeader::kSize || size > kMaxStoredBlockSize) {
         return BadData("{}: block at {} claims {} bytes", path.string(), pos.offset, size);
     }
-    Bytes block(size);
-    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset, block));
+    const auto at_hand = start.at_hand.first(std::min<size_t>(start.at_hand.size(), size));
+    m_key.Apply(at_hand, pos.offset);
+    Bytes block;
+    block.reserve(size);
+    block.assign(at_hand.begin(), at_hand.end());
+    if (at_hand.size() < size) {
+        block.resize(size);
+        IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset,
+                                        uint64_t{pos.offset} + at_hand.size(),
+                                        MutableByteSpan(block).subspan(at_hand.size())));
+    }
     if (expected) {
         const Uint256 hash(Sha256d(ByteSpan(block).first(BlockHeader::kSize)));
         if (hash != *expected) {
@@ -283,37 +385,22 @@ Result<Bytes> BlockStore::ReadBlockUpTo(FilePos pos, uint32_t offset, uint32_t m
                        whole, most, offset);
     }
     Bytes part(std::min(most, whole - offset));
-    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + offset, part));
+    const uint64_t at = uint64_t{pos.offset} + offset;
+    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, at, at, part));
     return part;
-}
-
-/** Length of the undo record at `offset`, which lies inside the file completely. */
-Result<uint32_t> BlockStore::UndoSize(const ReadableFile& file, const Path& path,
-                                      uint32_t offset) const
-{
-    IBD_ASSIGN_OR_RETURN(const uint32_t size,
-                         ReadFrameHeader(file, path, m_key, m_options.magic, offset));
-    if (size > kMaxUndoSize) {
-        return BadData("{}: undo data at {} claims {} bytes", path.string(), offset, size);
-    }
-    IBD_ASSIGN_OR_RETURN(const uint64_t file_size, file.Size());
-    if (uint64_t{offset} + size + kUndoChecksumSize > file_size) {
-        return BadData("{}: undo data at {} claims {} bytes, and the file ends at {}",
-                       path.string(), offset, size, file_size);
-    }
-    return size;
 }
 
 Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
                                const std::function<Result<>(UndoSource&)>& visit) const
 {
     const Path path = UndoPath(pos.file);
-    IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(path));
-    if (!there) return BadData("{}: there is no such file", path.string());
-    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
-    IBD_ASSIGN_OR_RETURN(const uint32_t size, UndoSize(*file, path, pos.offset));
-    UndoWindow window(*file, path, m_key, pos.offset, size);
-    window.Hash(prev_hash.Span());
+    const auto file = m_env.OpenRead(path);
+    if (!file) {
+        IBD_ASSIGN_OR_RETURN(const bool there, m_env.IsThere(path));
+        return there ? file.GetError() : BadData("{}: there is no such file", path.string());
+    }
+    UndoWindow window(**file, path, m_key, pos.offset);
+    IBD_RETURN_IF_ERROR(window.Open(m_options.magic, prev_hash));
     const Result<> visited = visit(window);
     const auto with_place = [&](const Error& error) {
         return Error{fmt::format("{}, at {}: {}", path.string(), pos.offset, error.message),
@@ -323,9 +410,8 @@ Result<> BlockStore::VisitUndo(FilePos pos, const BlockHash& prev_hash,
         return with_place(visited.GetError());
     }
     IBD_RETURN_IF_ERROR(PassAll(window)); // an undecodable record is most likely damaged
-    Hash32 sum;
-    IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, uint64_t{pos.offset} + size, sum));
-    if (sum != window.Checksum()) {
+    IBD_ASSIGN_OR_RETURN(const bool sound, window.IsSound());
+    if (!sound) {
         return BadData("{}: wrong checksum of the undo data at {}", path.string(), pos.offset);
     }
     return visited ? Result<>() : with_place(visited.GetError());
