@@ -352,7 +352,7 @@ Error BlockStore::UnreadableBlock(FilePos pos, const BlockHash& hash, int height
 std::vector<int32_t> BlockStore::TakeSuspects() const
 {
     const Lock lock(m_suspects_mutex);
-    const std::vector<int32_t> files(m_suspects.begin(), m_suspects.end());
+    std::vector<int32_t> files(m_suspects.begin(), m_suspects.end());
     m_suspects.clear();
     return files;
 }

@@ -73,3 +73,13 @@ class Benches(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("worst ratio", done.stdout)
+
+    def test_records(self):
+        bench = own_program("bench_storage")
+        built_program("build_core_records.sh", "IBD_CORE_RECORDS")
+        done = subprocess.run([sys.executable, ROOT / "bench/records.py", "--rounds", "1",
+                               "--ms", "1", "--bin", bench],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for operation in ("read", "raw read", "write", "write undo", "read undo"):
+            self.assertIn(f"| {operation} | ", done.stdout)
