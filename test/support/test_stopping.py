@@ -137,7 +137,7 @@ class C(A):
 
     def begin(self):
         script = self.copy("test/functional/run.py")
-        for name in ("testrunner.py", "children.py"):
+        for name in ("testrunner.py", "class_runner.py", "children.py"):
             self.copy(f"test/support/{name}")
         self.program(self.tree / "test/functional/test_some.py", self.TESTS)
         (self.dir / "tmp").mkdir(exist_ok=True)
