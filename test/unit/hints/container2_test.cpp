@@ -327,7 +327,7 @@ TEST_CASE("Container 2: a forged file with right checksums never reads out of bo
     const Path path = dir.Get() / "hints";
     const Bytes good = WriteContainer2(*env, path, TestBlocks(1500, 40));
     size_t opened_count = 0;
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 600; ++i) {
         Bytes file = good;
         for (uint64_t c = 1 + TestRng().Below(3); c > 0; --c) {
             const size_t at = TestRng().Below(TestRng().Chance(1, 3) ? 300 : file.size());
@@ -337,5 +337,5 @@ TEST_CASE("Container 2: a forged file with right checksums never reads out of bo
         WriteTestFile(path, file);
         opened_count += ReadsInBounds(*env, path);
     }
-    REQUIRE(opened_count > 50); // the test reached the groups
+    REQUIRE(opened_count > 30); // the test reached the groups
 }

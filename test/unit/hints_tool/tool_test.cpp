@@ -7,6 +7,7 @@
 #include "sim/chain.h"
 #include "sim/fault_env.h"
 #include "storage/snapshot.h"
+#include "support/fault_sample.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 
@@ -193,7 +194,6 @@ TEST_CASE("a call of the system that fails costs generate time alone")
 {
     Machine machine;
     const std::vector<std::string> words{machine.Blocks().string(), machine.Out().string()};
-    const uint64_t step_of_all = std::getenv("IBD_ALL_FAULTS") ? 1 : 0;
     for (const auto& options : kWays(machine)) {
         INFO((options.empty() ? "from blocks alone" : "from a snapshot"));
         FaultEnv counting;
@@ -201,11 +201,12 @@ TEST_CASE("a call of the system that fails costs generate time alone")
         const Bytes right = Read(machine.Out());
         machine.RemoveOut();
         const uint64_t all = counting.Operations();
-        const uint64_t step = step_of_all ? step_of_all : std::max<uint64_t>(1, all / 60);
+        const FaultSample sample = SampleOfFaults(all, 40);
         size_t failed = 0;
-        for (uint64_t number = 0; number < all; number += step) {
+        bool dies = true; // at the operation, or it fails and the tool goes on
+        for (uint64_t number = sample.first; number < all; number += sample.step) {
             INFO("operation " << number << " of " << all);
-            const bool dies = number / step % 2 == 1; // at it, or fails in it and goes on
+            dies = !dies;
             {
                 FaultEnv env(number + 1);
                 if (dies)

@@ -3,6 +3,7 @@
 
 #include "join/spend_join.h"
 #include "sim/fault_env.h"
+#include "support/fault_sample.h"
 #include "support/testdata.h"
 #include "swiftsync/file_block_source.h"
 #include "swiftsync/sync_setup.h"
@@ -79,15 +80,17 @@ void DieAtRandomOperations(JoinOptions& options, uint64_t operations, Run run, D
     REQUIRE(crashed > 60);
 }
 
-/** `run(env)` meets a death, then a failure, at each operation of a run. `recover(env)` has to make
- *  good what it leaves and to look at it; `reset()` clears the ground for the next. */
+/** `run(env)` meets a death, then a failure, at operations of a run (SampleOfFaults()).
+ *  `recover(env)` has to make good what it leaves and to look at it; `reset()` clears the ground
+ *  for the next. */
 template <typename Run, typename Recover, typename Reset>
 void FailAtEachOperation(Run run, Recover recover, Reset reset)
 {
     FaultEnv counting(7);
     RequireDone(run(counting));
     reset();
-    for (uint64_t point = 0; point < counting.Operations(); ++point) {
+    const FaultSample sample = SampleOfFaults(counting.Operations(), 100);
+    for (uint64_t point = sample.first; point < counting.Operations(); point += sample.step) {
         for (const bool dies : {true, false}) {
             FaultEnv env(point);
             if (dies) {

@@ -168,8 +168,7 @@ TEST_CASE("Join keystone: killed at any operation and resumed, whoever brings th
     }
 }
 
-TEST_CASE("Join keystone: every single crash point, and every single failure, of a small join",
-          "[keystone]")
+TEST_CASE("Join keystone: a death, and a failure, at any operation of a small join", "[keystone]")
 {
     TestChainOptions shape;
     shape.blocks = 22;

@@ -66,7 +66,7 @@ TEST_CASE("Undo keystone: killed at any operation and resumed, whoever brings th
     }
 }
 
-TEST_CASE("Undo keystone: every single crash point, and every single failure, of a small rebuild",
+TEST_CASE("Undo keystone: a death, and a failure, at any operation of a small rebuild",
           "[keystone]")
 {
     TestChainOptions shape;

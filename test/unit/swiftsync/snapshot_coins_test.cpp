@@ -5,6 +5,7 @@
 #include "sync_setup.h"
 
 #include "storage/coins_stats.h"
+#include "support/fault_sample.h"
 #include "support/testdata.h"
 #include "swiftsync/snapshot_coins.h"
 #include "swiftsync/snapshot_difference.h"
@@ -306,9 +307,9 @@ TEST_CASE("Snapshot: its proof survives the failure of any operation, and a powe
     FaultEnv counting;
     RequireAccepted(setup.Prove(counting));
     REQUIRE(counting.Operations() > 40);
-    const uint64_t step = std::getenv("IBD_ALL_FAULTS") ? 1 : 4;
     for (const bool cut : {false, true}) {
-        for (uint64_t at = 1 + TestRng()() % step; at <= counting.Operations(); at += step) {
+        const FaultSample sample = SampleOfFaults(counting.Operations(), 60);
+        for (uint64_t at = 1 + sample.first; at <= counting.Operations(); at += sample.step) {
             setup.Restart();
             INFO((cut ? "power cut at " : "failure of ") << at);
             FaultEnv env;

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "sim/chain.h"
 #include "sim/fault_env.h"
+#include "support/fault_sample.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -232,8 +233,7 @@ Kept LiveTwice(const Story& story, const ChainParams& params, const Path& base, 
 
 } // namespace
 
-// The n-th operation fails, for n over a sample that differs with the seed of the tests;
-// IBD_ALL_FAULTS takes every one.
+// The n-th operation fails, for n over a sample.
 TEST_CASE("one failing operation of the disk costs a restart and nothing else")
 {
     const Before before = GENERATE(Before::kAtCommon, Before::kHalfWay);
@@ -256,10 +256,9 @@ TEST_CASE("one failing operation of the disk costs a restart and nothing else")
     REQUIRE(wanted.undo.size() == 125 + 5 + 7);
 
     constexpr uint64_t kSample = 60;
-    const uint64_t step =
-        std::getenv("IBD_ALL_FAULTS") ? 1 : std::max<uint64_t>(1, operations / kSample);
+    const FaultSample sample = SampleOfFaults(operations, kSample);
     std::map<std::string, int> failed;
-    for (uint64_t number = TestRng()() % step; number < operations; number += step) {
+    for (uint64_t number = sample.first; number < operations; number += sample.step) {
         Fault fault{number, {}};
         INFO("operation " << number << " of " << operations);
         const Kept found = live(fault);
