@@ -35,12 +35,13 @@ step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 step "packages"
 depends/install.sh depends/packages-page.txt
 if ! $quick; then
-    # The other implementations take minutes to build the first time, so they start now, at low
-    # priority; the interop tests wait for them and say what went wrong.
+    # The other implementations and the fuzz targets take minutes to build the first time, so they
+    # start now, at low priority; the tests that run them wait for them and say what went wrong.
     set -m
     (for program in oracle btcd core lnd corepc python_clients bloom_wallet; do
         test/interop/build_$program.sh || true
-    done) >/dev/null 2>&1 &
+    done
+    nice -n 10 python3 test/fuzz/run.py --only-build || true) >/dev/null 2>&1 &
     others=$!
     set +m
 fi
@@ -77,14 +78,14 @@ step "unit, lint, contrib and bench-once tests"
 ctest --test-dir build --output-on-failure -j "$(nproc)" --output-junit "$results/ctest.xml" ||
     status=1
 if ! $quick; then
-    step "fuzz targets, seconds each"
-    python3 test/fuzz/run.py || status=1
     step "functional tests"
     python3 test/functional/run.py --bindir build/bin || status=1
     step "interop tests"
     wait "$others" || true
     others=
     python3 test/interop/run.py || status=1
+    step "fuzz targets, seconds each"
+    python3 test/fuzz/run.py || status=1
 fi
 step "in all"
 python3 test/support/summary.py "$results" || status=1

@@ -5,6 +5,7 @@ each from the inputs in test/fuzz/seeds.
     test/fuzz/run.py                                       what test/run.sh does: seconds each
     test/fuzz/run.py --seconds 3600 --corpus ~/corpus      a long run, which keeps what it finds
     test/fuzz/run.py --targets script,undo                 some of them only
+    test/fuzz/run.py --only-build                          builds the targets
     test/fuzz/run.py --corpus ~/corpus --keep-seeds        the least of the corpus that covers as
                                                            much becomes the seeds
 
@@ -107,6 +108,7 @@ def main():
     parser.add_argument("--corpus", type=Path, help="folder that keeps the inputs found")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time")
     parser.add_argument("--keep-seeds", action="store_true")
+    parser.add_argument("--only-build", action="store_true")
     args = parser.parse_args()
     names = args.targets.split(",")
     if unknown := set(names) - set(target_names()):
@@ -116,6 +118,8 @@ def main():
         testrunner.record("fuzz", 0, 0, [f"{name}: {COMPILER} is not installed" for name in names])
         return 1 if os.environ.get("CI") == "true" else 0
     build(names)
+    if args.only_build:
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         if args.keep_seeds:
             for name in names:
