@@ -10,6 +10,8 @@
 #   run_build TITLE COMMAND...   at low priority, into $log, without our own build's flags
 #   build_crate FOLDER TITLE [PREPARE]   all of this for a crate of ours with a program of the same
 #                             name; SOURCES: what it is made of; the command PREPARE comes first
+#   build_python LIST TITLE   all of this for the Python packages in a file of versions and hashes;
+#                             prints the folder to import them from
 #   core_package NAME         prints where the pinned package of that name lies
 #   core_source               prints where Bitcoin Core's tree lies in it
 set -euo pipefail
@@ -110,6 +112,22 @@ build_crate() {
     cp "$cache/target/release/$name" "$binary.tmp"
     mv "$binary.tmp" "$binary"
     echo "$binary"
+}
+
+build_python() {
+    local list=$1 title=$2 folder
+    begin_build "$(basename "$list" .txt)" "$(hash_of < "$list")"
+    folder=$cache/lib/$build_key
+    already_there "$folder"
+    need_tools python3
+    python3 -m pip --version > /dev/null 2>&1 || cannot_build "pip is not installed"
+    lock_cache
+    already_there "$folder"
+    rm -rf "$folder.tmp"
+    run_build "$title" python3 -m pip install --no-deps --require-hashes --no-compile \
+        --disable-pip-version-check --root-user-action=ignore --target "$folder.tmp" -r "$list"
+    mv "$folder.tmp" "$folder"
+    echo "$folder"
 }
 
 core_package() {
