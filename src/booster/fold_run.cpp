@@ -44,7 +44,10 @@ BoosterOptions FoldRun::OptionsFor(bool full, FoldObserver* observer) const
 {
     BoosterOptions options = m_parts.Booster();
     options.full_validation = full;
-    if (observer) options.observers.push_back(observer);
+    if (observer) {
+        options.observers.push_back(observer);
+        options.memory_bytes = FoldSearch::FoldShare(options.memory_bytes);
+    }
     return options;
 }
 

@@ -23,6 +23,7 @@ public:
     VerdictKind Conclude(const HeaderNode& terminal, const Verdict& verdict);
 
 private:
+    /** An observer is a FoldSearch, with which the fold shares its memory. */
     BoosterOptions OptionsFor(bool full, FoldObserver* observer) const;
     /** Null: no observer. */
     std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold);

@@ -242,9 +242,11 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const FoldTask& fold)
                               {blocks.UndoPath(0).parent_path(),
                                ExpectedUndoBytes(bytes) + fold.missing * fold.usual_bytes}};
     if (FindShortage(m_env, needs)) return nullptr; // the fold has priority
+    JoinOptions options = JoinSettings();
+    options.memory_bytes = FoldSearch::SearchShare(options.memory_bytes);
     return std::make_unique<FoldSearch>(
         m_env, m_log, m_params, *gap.last, static_cast<uint32_t>(gap.first), blocks, fold.place,
-        JoinSettings(), m_stop,
+        std::move(options), m_stop,
         [this](std::optional<FoundCoins> found) { m_found = std::move(found); });
 }
 

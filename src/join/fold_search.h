@@ -27,6 +27,14 @@ public:
     /** Bytes of earlier blocks that End() reads on one thread; the last blocks are not counted. */
     static constexpr uint64_t kMostDeferred = uint64_t{1} << 30;
 
+    /** JoinOptions::memory_bytes of a search that shares `memory` with its fold. */
+    static constexpr size_t SearchShare(size_t memory) { return memory / 3 * 2; }
+    /** The rest, for the fold: a CoinSearch takes at most seven eighths of its share. */
+    static constexpr size_t FoldShare(size_t memory)
+    {
+        return memory - SearchShare(memory) / 8 * 7;
+    }
+
     using Done = std::function<void(std::optional<FoundCoins> found)>;
     /** Where a block lies, from any thread; null: not stored yet. */
     using PlaceOf = std::function<FilePos(const HeaderNode&)>;

@@ -4,23 +4,23 @@
 #include "util/check.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace ibd {
 
 namespace {
 
-constexpr size_t kFewestSlots = 64;
+constexpr size_t kFewestSlots = 64; //!< a table has a multiple of it
 constexpr size_t kFilterBitsPerSlot = 8;
 
-/** At most three quarters of the slots are filled. */
-size_t RoomIn(size_t slots) { return slots / 4 * 3; }
+/** At most seven eighths of the slots are filled. */
+size_t RoomIn(size_t slots) { return slots / 8 * 7; }
 
+/** With enough memory three quarters are filled at most, as a lookup then passes fewer slots. */
 size_t SlotsFor(size_t bytes, uint64_t inputs, size_t slot_bytes)
 {
-    const size_t most = std::bit_floor(bytes / (slot_bytes + kFilterBitsPerSlot / 8));
-    const size_t wanted = std::bit_ceil((inputs + 2) / 3 * 4);
-    return std::max(kFewestSlots, std::min(wanted, most));
+    const uint64_t most = bytes / (slot_bytes + kFilterBitsPerSlot / 8) / kFewestSlots;
+    const uint64_t wanted = (inputs + 2) / 3 * 4 / kFewestSlots + 1;
+    return std::max<uint64_t>(1, std::min(wanted, most)) * kFewestSlots;
 }
 
 } // namespace
@@ -29,7 +29,6 @@ WantedCoins::WantedCoins(uint32_t first, uint64_t most_inputs, size_t bytes, Sip
     : m_first(first), m_hash(key),
       m_filter_key(SipHasher(key).Write(AsBytes("filter")).Finalize() | 1),
       m_slots(SlotsFor(bytes, most_inputs, sizeof(Slot))),
-      m_filter_shift(64 - std::countr_zero(m_slots.size() * kFilterBitsPerSlot)),
       m_filter(m_slots.size() * kFilterBitsPerSlot / 64)
 {
 }
@@ -63,7 +62,7 @@ bool WantedCoins::Add(const uint8_t* outpoint, uint64_t place)
     const Hash128 hash = OutpointHash::Finish(m_hash.Begin(outpoint), ReadLE32(outpoint + 32));
     const auto key = KeyOf(hash);
     size_t i = FirstSlot(hash);
-    for (; m_slots[i].spent != 0; i = (i + 1) & (m_slots.size() - 1)) {
+    for (; m_slots[i].spent != 0; i = NextSlot(i)) {
         if (m_slots[i].key == key) m_repeated = true;
     }
     m_slots[i] = {key, height << JoinRecord::kIndexBits | JoinRecord::IndexOf(place)};
@@ -87,7 +86,7 @@ std::optional<uint64_t> WantedCoins::Take(const Hash128& prepared, uint32_t heig
             if (!first && !again) m_repeated = true;
             return first ? std::optional(PlaceOf(spent)) : std::nullopt;
         }
-        i = (i + 1) & (m_slots.size() - 1);
+        i = NextSlot(i);
     }
 }
 

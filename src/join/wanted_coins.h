@@ -69,19 +69,25 @@ private:
     };
     static constexpr uint32_t kTaken = uint32_t{1} << 31;
 
+    /** One of `count` numbers from 0, by the high bits of `random`. */
+    static uint64_t Scale(uint64_t random, uint64_t count)
+    {
+        __extension__ typedef unsigned __int128 Uint128;
+        return static_cast<uint64_t>(Uint128{random} * count >> 64);
+    }
     uint64_t FilterBit(const uint8_t* txid) const
     {
-        return ReadLE64(txid) * m_filter_key >> m_filter_shift;
+        return Scale(ReadLE64(txid) * m_filter_key, m_filter.size() * 64);
     }
     static std::array<uint32_t, 3> KeyOf(const Hash128& hash);
-    size_t FirstSlot(const Hash128& hash) const { return hash.first & (m_slots.size() - 1); }
+    size_t FirstSlot(const Hash128& hash) const { return Scale(hash.first, m_slots.size()); }
+    size_t NextSlot(size_t slot) const { return slot + 1 == m_slots.size() ? 0 : slot + 1; }
     uint64_t PlaceOf(uint32_t spent) const;
 
     const uint32_t m_first;
     const OutpointHash m_hash;
     const uint64_t m_filter_key;
-    std::vector<Slot> m_slots; //!< the number is a power of two; open addressing
-    int m_filter_shift = 0;
+    std::vector<Slot> m_slots;      //!< open addressing
     std::vector<uint64_t> m_filter; //!< eight bits for each slot
     size_t m_size = 0;
     std::atomic<bool> m_repeated = false;

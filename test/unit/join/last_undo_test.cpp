@@ -333,3 +333,46 @@ TEST_CASE("WantedCoins: each output is taken once, by a spend that is not below 
     for (const OutPoint& o : outpoints) held += wanted.MayHold(o.txid);
     CHECK(held == 0);
 }
+
+TEST_CASE("WantedCoins: a table of any size holds seven eighths of its slots", "[keystone]")
+{
+    constexpr uint32_t kFirst = 1'000;
+    constexpr size_t kBytesPerSlot = 17;
+    const SipKey key{TestRng()(), TestRng()()};
+    for (const size_t slots : {64, 128, 192, 320, 1088}) {
+        CAPTURE(slots);
+        WantedCoins wanted(kFirst, 100'000, slots * kBytesPerSlot, key);
+        std::map<std::pair<Txid, uint32_t>, uint64_t> expected;
+        std::array<uint8_t, 36> bytes{};
+        while (true) {
+            const OutPoint o{Txid::FromBytes(RandomBytes(32).data()),
+                             static_cast<uint32_t>(TestRng()() % 3)};
+            const uint64_t place = JoinRecord::PlaceOf(kFirst, expected.size() + 1);
+            std::copy_n(o.txid.data(), 32, bytes.begin());
+            WriteLE32(bytes.data() + 32, o.vout);
+            if (!wanted.Add(bytes.data(), place)) break;
+            expected.emplace(std::pair(o.txid, o.vout), place);
+        }
+        CHECK(expected.size() == slots / 8 * 7);
+        for (const auto& [o, place] : expected) {
+            REQUIRE(wanted.MayHold(o.first));
+            const sip::State begun = wanted.Begin(o.first);
+            CHECK_FALSE(wanted.Take(wanted.Prepare(begun, o.second + 1), kFirst, false));
+            CHECK(wanted.Take(wanted.Prepare(begun, o.second), kFirst, false) == place);
+        }
+        CHECK_FALSE(wanted.FirstMissing());
+    }
+    // Room for all inputs that are expected, whatever their number, and not much more.
+    for (size_t inputs = 1; inputs < 700; ++inputs) {
+        CAPTURE(inputs);
+        WantedCoins wanted(kFirst, inputs, 1 << 20, key);
+        std::array<uint8_t, 36> bytes{};
+        size_t room = 0;
+        for (;; ++room) {
+            WriteLE32(bytes.data(), static_cast<uint32_t>(room));
+            if (!wanted.Add(bytes.data(), JoinRecord::PlaceOf(kFirst, room + 1))) break;
+        }
+        CHECK(room >= inputs);
+        CHECK(room <= (inputs + 2) / 3 * 4 + 64);
+    }
+}
