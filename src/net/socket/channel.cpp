@@ -6,6 +6,12 @@
 
 namespace ibd {
 
+Channel::~Channel()
+{
+    const Lock lock(m_mutex);
+    m_total.Subtract(m_unread);
+}
+
 bool Channel::Queue(OutgoingMessage message)
 {
     const Lock lock(m_mutex);
@@ -47,7 +53,8 @@ bool Channel::AddUnread(size_t payload)
 {
     const Lock lock(m_mutex);
     m_unread += payload + kMessageOverhead;
-    m_paused = m_unread > m_max_receive;
+    m_total.Add(payload + kMessageOverhead);
+    m_paused = m_unread > m_max_receive || m_total.IsFull();
     return m_paused;
 }
 
@@ -56,7 +63,10 @@ bool Channel::Consumed(size_t payload)
     const Lock lock(m_mutex);
     CHECK(m_unread >= payload + kMessageOverhead);
     m_unread -= payload + kMessageOverhead;
+    m_total.Subtract(payload + kMessageOverhead);
     if (!m_paused || m_unread > m_max_receive) return false;
+    // With nothing unread it always receives: nothing else would resume it.
+    if (m_unread > 0 && m_total.IsFull()) return false;
     m_paused = false;
     return true;
 }

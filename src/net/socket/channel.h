@@ -2,7 +2,7 @@
 // input, and traffic counters. Any thread; one short lock.
 //
 // Bounds: the senders bound queued output (they neither request nor answer during SendPaused());
-// the pause of AddUnread() bounds unread input.
+// the pause of AddUnread() bounds unread input of each connection and of all together.
 #pragma once
 
 #include "net/peer/peer_link.h"
@@ -18,14 +18,33 @@ namespace ibd {
 using TypeCounts = std::map<std::string, uint64_t>;
 inline constexpr std::string_view kOtherType = "*other*";
 
+/** Bytes of unread input of all connections. Any thread; outlives their channels. */
+class UnreadTotal {
+public:
+    /** Above it a connection that has unread input receives no more, so that what many peers send
+     *  meanwhile is bounded too: by a message of each. */
+    static constexpr size_t kMaxBytes = 16 << 20;
+
+    void Add(size_t bytes) { m_bytes += bytes; }
+    void Subtract(size_t bytes) { m_bytes -= bytes; }
+    bool IsFull() const { return m_bytes > kMaxBytes; }
+
+private:
+    std::atomic<size_t> m_bytes{0};
+};
+
 class Channel {
 public:
     /** Size of a queued or unread message besides its payload. */
     static constexpr size_t kMessageOverhead = 128;
 
-    Channel(size_t max_send, size_t max_receive) : m_max_send(max_send), m_max_receive(max_receive)
+    Channel(size_t max_send, size_t max_receive, UnreadTotal& total)
+        : m_max_send(max_send), m_max_receive(max_receive), m_total(total)
     {
     }
+    ~Channel();
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
 
     // Sending.
 
@@ -64,6 +83,7 @@ public:
 private:
     const size_t m_max_send;
     const size_t m_max_receive;
+    UnreadTotal& m_total;
     std::atomic<size_t> m_queued_bytes{0};
     std::atomic<size_t> m_transport_memory{0};
     mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() has returned true

@@ -240,7 +240,7 @@ Socks5Client::Login Connections::NewLogin()
 
 void Connections::Admit(SocketId socket, NewPeer peer, Speech speech)
 {
-    auto channel = std::make_shared<Channel>(m_settings.max_send, m_settings.max_receive);
+    auto channel = std::make_shared<Channel>(m_settings.max_send, m_settings.max_receive, m_unread);
     m_channels[peer.id] = channel;
     m_loop.Post([this, socket, peer = std::move(peer), channel, speech] {
         Adopt(socket, peer, channel, speech);

@@ -147,6 +147,7 @@ private:
     std::atomic<uint64_t> m_received{0};
     std::vector<Endpoint> m_listening;
 
+    UnreadTotal m_unread;
     /** Used only by the thread of the peers. */
     std::unordered_map<PeerId, std::shared_ptr<Channel>> m_channels;
     std::vector<PeerId> m_unflushed; //!< used only by the thread of the peers
