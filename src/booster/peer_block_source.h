@@ -30,7 +30,7 @@ public:
 class PeerBlockSupply final : public BlockSupply, public DownloadGoal, public BlockSink {
 public:
     /** Bytes of received blocks that no worker has taken yet. */
-    static constexpr size_t kQueueBytes = 64 << 20;
+    static constexpr size_t kQueueBytes = 32 << 20;
 
     /** Begin() starts `fetcher`; the owner of the supply stops it. All arguments must outlive the
      *  supply. */

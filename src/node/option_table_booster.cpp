@@ -76,7 +76,10 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "How the chainstate is written: table, directly as sorted tables, or batch, through LevelDB "
      "(default: table)",
      kPlain, kChoice<kLoaders, &NodeOptions::booster, &BoosterOptions::loader>},
-    {"-ibdboostermem", "=<n>", "Memory for the coins being sorted, MiB (default: 96)", kPlain,
+    {"-ibdboostermem", "=<n>",
+     "Memory for coins being sorted and for joins, MiB. The program, and blocks from one peer, "
+     "take up to 110 MiB more; each further peer up to 4 MB (default: 96)",
+     kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::memory_bytes>.From(1, kMaxBoosterMem, " MiB",
                                                                         1 << 20)},
     {"-ibdboosterpeers", "=<n>",
