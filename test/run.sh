@@ -38,7 +38,8 @@ if ! $quick; then
     # The other implementations and the fuzz targets take minutes to build the first time, so they
     # start now, at low priority; the tests that run them wait for them and say what went wrong.
     set -m
-    (for program in oracle btcd core lnd corepc python_clients bloom_wallet filter_wallet; do
+    (for program in oracle btcd core lnd corepc python_clients bloom_wallet filter_wallet \
+        electrs; do
         test/interop/build_$program.sh || true
     done
     nice -n 10 python3 test/fuzz/run.py --only-build || true) >/dev/null 2>&1 &

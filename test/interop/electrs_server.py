@@ -1,0 +1,92 @@
+"""Runs electrs, an Electrum server over our node, and asks it.
+
+    with ElectrsServer(node, folder) as server:
+        server.wait_for_height(101)
+        server.balance(script)
+        server.call("blockchain.transaction.get", txid)
+"""
+
+import contextlib
+import hashlib
+import json
+import socket
+import subprocess
+
+from btcd_peer import end_process, wait_until
+from framework import free_port
+from interop_env import built_program
+
+SECONDS = 60
+
+
+class ElectrsServer:
+    def __init__(self, node, folder):
+        """A running node that can be called at `p2p_port`; a folder for the index and the log."""
+        self.node, self.folder, self.port = node, folder, free_port()
+        self._line, self._stream = None, None
+
+    def __enter__(self):
+        program = built_program("build_electrs.sh", "IBD_ELECTRS")
+        self.folder.mkdir(exist_ok=True)
+        self._log = open(self.folder / "log", "wb")
+        self.process = subprocess.Popen(
+            [program, "--skip-default-conf-files", "--network=regtest", "--log-filters=INFO",
+             f"--db-dir={self.folder}", f"--cookie-file={self.node.net_dir / '.cookie'}",
+             f"--daemon-rpc-addr=127.0.0.1:{self.node.port}",
+             f"--daemon-p2p-addr=127.0.0.1:{self.node.p2p_port}",
+             f"--electrum-rpc-addr=127.0.0.1:{self.port}"],
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        try:
+            wait_until(self._connect, SECONDS, "electrs")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _connect(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"electrs ended with {self.process.returncode}:\n{self.log()}")
+        with contextlib.suppress(ConnectionRefusedError):
+            self._line = socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS)
+            self._stream = self._line.makefile("rw")
+            return True
+        return False
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def call(self, method, *params):
+        self._stream.write(json.dumps({"id": 0, "method": method, "params": params}) + "\n")
+        self._stream.flush()
+        answer = json.loads(self._stream.readline())
+        if answer.get("error"):
+            raise AssertionError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def wait_for_height(self, height):
+        """An empty list of headers above the tip ends the waiting."""
+        wait_until(lambda: self.call("blockchain.block.headers", height, 1)["count"] == 1, SECONDS,
+                   f"electrs at {height}")
+
+    def balance(self, script):
+        """(satoshis in blocks, satoshis in the pool) of an output script."""
+        found = self.call("blockchain.scripthash.get_balance",
+                          hashlib.sha256(script).digest()[::-1].hex())
+        return found["confirmed"], found["unconfirmed"]
+
+    def wait_for_balance(self, script, confirmed, unconfirmed):
+        wait_until(lambda: self.balance(script) == (confirmed, unconfirmed), SECONDS,
+                   f"a balance of {confirmed} and {unconfirmed}")
+
+    def history(self, script):
+        """(height, txid) of the transactions; height 0: in the pool."""
+        found = self.call("blockchain.scripthash.get_history",
+                          hashlib.sha256(script).digest()[::-1].hex())
+        return [(item["height"], item["tx_hash"]) for item in found]
+
+    def __exit__(self, *_):
+        if self._line:
+            self._stream.close()
+            self._line.close()
+        end_process(self.process, SECONDS)
+        self._log.close()
