@@ -1,5 +1,5 @@
-"""Memory of a sync from peers, with large blocks and with peers that send what is large: the peak of
-the process stays within the bound that doc/booster.md states.
+"""Memory of a sync from peers, with large blocks and with peers that send large messages: the peak
+of the process stays within the bound that doc/booster.md states.
 """
 
 import contextlib
