@@ -295,11 +295,13 @@ def verdicts(results):
 
 def report(args, summary, results):
     rows = [(name, f"{r['seconds']:.2f}" if r["seconds"] else "", f"{r['cpu']:.2f}",
-             f"{r['served']:.2f}" if "served" in r else "") for name, r in results.items()]
+             f"{r['served']:.2f}" if "served" in r else "",
+             f"{r['peak_rss'] / (1 << 20):.0f}" if "peak_rss" in r else "")
+            for name, r in results.items()]
     lines = [f"Chain: {summary['outputs']:,} outputs, {summary['bytes'] / 1e9:.2f} GB in "
              f"{summary['height']:,} blocks, from one peer over loopback, v1 where "
              f"nothing else is said. {args.repeat} run(s) each, median.", "",
-             *measure.table(("", "seconds", "CPU s", "CPU s of who served"), *rows), "",
+             *measure.table(("", "seconds", "CPU s", "CPU s of who served", "peak MiB"), *rows), "",
              *measure.verdict_table(verdicts(results)), ""]
     if "Core" in results:
         ratio = results["Core"]["seconds"] / results["with hints"]["seconds"]
