@@ -4,6 +4,7 @@
 #include "util/posix_file.h"
 #include "util/posix_io.h"
 #include "util/posix_pipe.h"
+#include "util/uncached_posix.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -39,7 +40,7 @@ Result<Descriptor> OpenRegular(const Path& path, int flags, const char* action)
     return fd;
 }
 
-class PosixReadableFile final : public ReadableFile {
+class PosixReadableFile final : public ReadableFile, public UncachedReads {
 public:
     PosixReadableFile(Descriptor fd, Path path) : m_fd(std::move(fd)), m_path(std::move(path)) {}
 
@@ -64,6 +65,14 @@ public:
     void DontNeed(uint64_t offset, uint64_t length) const override
     {
         Advise(offset, length, POSIX_FADV_DONTNEED);
+    }
+    bool IsCached(uint64_t offset, uint64_t length) const override
+    {
+        return ibd::IsCached(m_fd, offset, length);
+    }
+    Result<std::unique_ptr<UncachedFile>> OpenUncached() const override
+    {
+        return ibd::OpenUncached(m_fd, m_path);
     }
 
 private:

@@ -1,6 +1,8 @@
 // See fault_env.h.
 #include "sim/fault_env.h"
 
+#include "util/uncached_reads.h"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -8,7 +10,31 @@ namespace ibd::test {
 
 namespace {
 
-class FaultReadable final : public ReadableFile {
+/** Reads of it are steps of their own kind. */
+class FaultUncached final : public UncachedFile {
+public:
+    FaultUncached(FaultEnv& env, Path path, const ReadableFile& inner)
+        : m_env(env), m_path(std::move(path)), m_inner(inner)
+    {
+    }
+    Result<size_t> ReadOnce(uint64_t offset, MutableByteSpan out) const override
+    {
+        CHECK(offset % kUncachedAlign == 0 && out.size() % kUncachedAlign == 0);
+        CHECK(reinterpret_cast<uintptr_t>(out.data()) % kUncachedAlign == 0);
+        IBD_RETURN_IF_ERROR(m_env.Step("read uncached", m_path));
+        if (m_env.CutsUncached() || m_env.Cuts(m_path)) out = out.first(out.size() / 2);
+        auto got = m_inner.ReadAt(offset, out);
+        if (got && *got > 0 && m_env.Corrupts(m_path)) out.front() ^= 0x10;
+        return got;
+    }
+
+private:
+    FaultEnv& m_env;
+    const Path m_path;
+    const ReadableFile& m_inner;
+};
+
+class FaultReadable final : public ReadableFile, public UncachedReads {
 public:
     FaultReadable(FaultEnv& env, Path path, std::unique_ptr<ReadableFile> inner)
         : m_env(env), m_path(std::move(path)), m_inner(std::move(inner))
@@ -28,6 +54,13 @@ public:
         m_env.WillNeed(m_path, offset, bytes);
     }
     void DontNeed(uint64_t, uint64_t) const override {}
+    bool IsCached(uint64_t offset, uint64_t) const override { return !m_env.IsCold(offset); }
+    Result<std::unique_ptr<UncachedFile>> OpenUncached() const override
+    {
+        IBD_RETURN_IF_ERROR(m_env.Step("open uncached", m_path));
+        return std::unique_ptr<UncachedFile>(
+            std::make_unique<FaultUncached>(m_env, m_path, *m_inner));
+    }
 
 private:
     FaultEnv& m_env;

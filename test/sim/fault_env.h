@@ -37,6 +37,12 @@ public:
     /** Called with ranges to be read ahead, on any thread. */
     using Advised = std::function<void(const Path&, uint64_t offset, uint64_t bytes)>;
     void WatchAdvice(Advised advised) { m_advised = std::move(advised); }
+    /** The ranges that are not in the system's cache, by their offset; without it all are there. A
+     *  cold range can be read around the cache. */
+    using Cold = std::function<bool(uint64_t offset)>;
+    void MakeCold(Cold cold) { m_cold = std::move(cold); }
+    /** Reads around the cache give half of what they should. */
+    void CutUncached(bool cut) { m_cut_uncached = cut; }
     /** What the disk says that it has left, whatever it has. */
     void SetSpace(uint64_t bytes) { m_space = bytes; }
     /** The monotonic clock, microseconds, in place of the machine's. */
@@ -79,6 +85,8 @@ public:
     void Written(const Path& path, uint64_t offset, uint64_t size);
     void Synced(const Path& path);
     bool Corrupts(const Path& path) const { return m_corrupt && m_corrupt(path); }
+    bool CutsUncached() const { return m_cut_uncached; }
+    bool IsCold(uint64_t offset) const { return m_cold && m_cold(offset); }
     bool Cuts(const Path& path) const { return m_cut && m_cut(path); }
     void WillNeed(const Path& path, uint64_t offset, uint64_t bytes) const
     {
@@ -96,6 +104,8 @@ private:
     std::function<bool(const Path&)> m_corrupt;
     std::function<bool(const Path&)> m_cut;
     Advised m_advised;
+    Cold m_cold;
+    bool m_cut_uncached = false;
     std::function<int64_t()> m_clock;
     std::optional<uint64_t> m_space;
     std::atomic<uint64_t> m_operations = 0;

@@ -1,0 +1,111 @@
+// AheadReader: reads announced ranges of files before its user asks for them. What is in the
+// system's cache is left there until it is asked for; the rest is read around the cache by a
+// thread, which saves the work of filling a cache with bytes that are read once. AheadFile: a file
+// whose ranges can be announced. UncachedUse: whether reads around the cache work here, shared by
+// the readers of one run.
+#pragma once
+
+#include "util/log.h"
+#include "util/threads.h"
+#include "util/uncached_reads.h"
+
+#include <atomic>
+#include <deque>
+#include <memory>
+
+namespace ibd {
+
+/** Any thread. */
+class UncachedUse {
+public:
+    /** Where the reason of GiveUp() goes. Call it before the use begins. */
+    void LogTo(Logger* log) { m_log = log; }
+    bool Allowed() const { return m_allowed.load(std::memory_order_relaxed); }
+    /** Everything is read through the cache from now on. The first reason is logged. */
+    void GiveUp(const Error& why);
+
+private:
+    Logger* m_log = nullptr;
+    std::atomic<bool> m_allowed = true;
+};
+
+/** Used by one thread; Plain() by any. */
+class AheadFile {
+public:
+    explicit AheadFile(std::unique_ptr<ReadableFile> file);
+
+    const ReadableFile& Plain() const { return *m_file; }
+    /** Whether reads around the cache are possible and [begin, end) is not in the cache. */
+    bool IsCold(uint64_t begin, uint64_t end) const;
+    /** The file for reads around the cache, opened at the first call, and only if IsCold(). */
+    Result<const UncachedFile*> Uncached();
+
+private:
+    const std::unique_ptr<ReadableFile> m_file;
+    const UncachedReads* const m_reads; //!< null: plain reads only
+    std::unique_ptr<UncachedFile> m_uncached;
+};
+
+/** Used by one thread. Memory: kPieces times kPieceBytes, from the first cold range on. */
+class AheadReader {
+public:
+    static constexpr size_t kPieceBytes = 512 << 10;
+    static constexpr size_t kPieces = 4;
+    /** With fewer unread bytes ahead, the disk may soon have nothing to do. */
+    static constexpr uint64_t kFewBytes = 2 * kPieces * kPieceBytes;
+
+    explicit AheadReader(UncachedUse& use) : m_use(use) {}
+    ~AheadReader();
+    AheadReader(const AheadReader&) = delete;
+    AheadReader& operator=(const AheadReader&) = delete;
+
+    /** [begin, end) of `file` will be read next after the ranges announced before. Parts of it that
+     *  are read through the cache are announced to the system unless they are there. */
+    void Announce(const std::shared_ptr<AheadFile>& file, uint64_t begin, uint64_t end);
+    /** Like ReadableFile::ReadAt(). Ranges announced before the one that is read are given up. No
+     *  error comes from reads around the cache: what they did not bring is read through it. */
+    Result<size_t> ReadAt(const AheadFile& file, uint64_t offset, MutableByteSpan out);
+    /** Whether the range announced last was cold, and little of what is announced is left: the user
+     *  should announce more. */
+    bool WantsMore() const { return m_cold && m_ahead < kFewBytes; }
+
+private:
+    enum class State { kWanted, kReading, kRead, kFailed };
+    struct Piece {
+        std::shared_ptr<AheadFile> file;
+        const UncachedFile* uncached = nullptr;
+        uint64_t begin = 0, end = 0;
+        State state = State::kWanted;
+        uint8_t* bytes = nullptr; //!< from the last multiple of kUncachedAlign up to `begin`
+    };
+    /** What is known of an offset. */
+    struct Place {
+        const Piece* piece = nullptr; //!< has it; null: read it through the cache,
+        uint64_t until = UINT64_MAX;  //!< up to this offset
+    };
+
+    bool AnnouncePiece(const std::shared_ptr<AheadFile>& file, uint64_t begin, uint64_t end);
+    Place Find(const AheadFile& file, uint64_t offset) IBD_EXCLUDES(m_mutex);
+    void DropFirst(size_t count) IBD_REQUIRES(m_mutex);
+    void Start();
+    void Work();
+    Piece* NextWanted() IBD_REQUIRES(m_mutex);
+    bool Fill(const Piece& piece) const;
+
+    UncachedUse& m_use;
+    bool m_cold = false;
+    uint64_t m_ahead = 0; //!< bytes of all pieces
+    struct AlignedDelete {
+        void operator()(uint8_t* memory) const;
+    };
+    std::unique_ptr<uint8_t, AlignedDelete> m_memory;
+
+    Mutex m_mutex;
+    std::condition_variable_any m_changed;
+    std::deque<Piece> m_pieces IBD_GUARDED_BY(m_mutex); //!< in the order of reading
+    std::vector<uint8_t*> m_free IBD_GUARDED_BY(m_mutex); //!< of m_memory
+    bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
+    NamedThread m_thread; //!< last: ends before the rest goes
+};
+
+} // namespace ibd
