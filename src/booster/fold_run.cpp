@@ -91,6 +91,7 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
     if (m_parts.watch.IsInterrupted()) return Verdict{.kind = VerdictKind::kInterrupted};
     ChainKeeper keeper(chain, first_stored);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, peers);
+    supply.LogTo(m_parts.log);
     supply.Expect(m_plan.Expect(terminal));
     const auto observer = ObserverOf({.terminal = terminal,
                                       .place = PlacesIn(chain),
@@ -98,7 +99,7 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
                                       .usual_bytes = usual_bytes});
     if (observer) supply.Prefer(std::max(terminal.height - kMinBlocksToKeep + 1, 1));
     m_parts.watch.ShowSupply(&supply);
-    const Result<Verdict> verdict = m_parts.watch.Run(std::make_unique<SyncEngine>(
+    Result<Verdict> verdict = m_parts.watch.Run(std::make_unique<SyncEngine>(
         m_parts.env, m_parts.log, m_parts.params, terminal, m_parts.Blocks(), supply,
         *m_parts.hints, OptionsFor(full, observer.get())));
     peers.StopFetching();
@@ -123,7 +124,7 @@ Result<> FoldRun::RunSurvey(const HeaderNode& terminal, BlockSurvey& survey)
     const auto observer = ObserverOf({.terminal = terminal, .place = PlacesIn(survey, terminal)});
     BoosterOptions options = OptionsFor(m_parts.Booster().full_validation, observer.get());
     options.fold_only = true;
-    ReindexSupply supply(m_parts.env, m_parts.Blocks(), survey, terminal);
+    ReindexSupply supply(m_parts.env, m_parts.log, m_parts.Blocks(), survey, terminal);
     m_plan.Set({WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad}, survey, terminal);
     const Result<Verdict> verdict = m_parts.watch.Run(
         std::make_unique<SyncEngine>(m_parts.env, m_parts.log, m_parts.params, terminal,

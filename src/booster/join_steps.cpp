@@ -9,7 +9,8 @@ Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetch
                                           const JoinBesides& besides, const Join& join)
 {
     if (!peers) {
-        FileBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, PlanOrder::OfChain());
+        FileBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, PlanOrder::OfChain(),
+                               &m_parts.log);
         return join(supply);
     }
     IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchRead(terminal, *peers));
@@ -23,6 +24,7 @@ Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetch
     m_plan.WarnIfRoomIsShort(terminal, rest);
     ChainKeeper keeper(*m_parts.chain);
     PeerBlockSupply supply(m_parts.env, m_parts.Blocks(), terminal, keeper, *peers);
+    supply.LogTo(m_parts.log);
     supply.Expect(m_plan.Expect(terminal));
     m_parts.watch.ShowSupply(&supply);
     auto verdict = join(supply);

@@ -12,8 +12,9 @@ namespace ibd {
 
 class LiveSupply final : public BlockSupply {
 public:
-    LiveSupply(Env& env, const ChainManager& chain, const HeaderNode& terminal, PlanOrder order)
-        : m_env(env), m_chain(chain), m_terminal(terminal), m_order(order)
+    LiveSupply(Env& env, Logger& log, const ChainManager& chain, const HeaderNode& terminal,
+               PlanOrder order)
+        : m_env(env), m_log(log), m_chain(chain), m_terminal(terminal), m_order(order)
     {
     }
 
@@ -32,6 +33,7 @@ public:
                            missing->hash.ToHex(), missing->height);
         }
         m_plan.emplace(std::move(blocks), m_order);
+        m_plan->Uncached().LogTo(&m_log);
         return {};
     }
     std::unique_ptr<BlockSource> MakeSource() override
@@ -44,6 +46,7 @@ public:
 
 private:
     Env& m_env;
+    Logger& m_log;
     const ChainManager& m_chain;
     const HeaderNode& m_terminal;
     const PlanOrder m_order;

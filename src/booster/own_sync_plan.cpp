@@ -192,7 +192,7 @@ Result<bool> OwnSync::JoinSurvey(BlockSurvey& survey)
         start.begun = begun != nullptr;
         start.pairs = begun && kept->pairs;
     }
-    ReindexSupply supply(m_parts.env, m_parts.Blocks(), survey, *terminal);
+    ReindexSupply supply(m_parts.env, m_parts.log, m_parts.Blocks(), survey, *terminal);
     IBD_RETURN_IF_ERROR(supply.Begin(kNoneFolded));
     const SyncPlan::BlockBytes bytes{.stored = supply.BytesToFold()};
     if (!m_parts.IsAsked() && !start.begun && !IsWorthIt(bytes)) return false;

@@ -75,6 +75,7 @@ void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& fol
     m_plan.emplace(m_terminal, [&](int32_t height) IBD_NO_THREAD_CHECK {
         return folded(height) || m_nodes[static_cast<size_t>(height)];
     });
+    m_plan->Uncached().LogTo(m_log);
     std::ranges::for_each(m_plan->Missing(), miss);
     m_missing = m_lost.size() + m_plan->Missing().size();
     m_none_below = 0;

@@ -40,6 +40,9 @@ public:
           m_queue_bytes(queue_bytes)
     {
     }
+    /** Where the reason goes why stored blocks are not read around the system's cache. Call it
+     *  before Begin(). */
+    void LogTo(Logger& log) { m_log = &log; }
     /** For estimates. Call it before Begin(). */
     void Expect(const ExpectedBlocks& expected) { m_expected = expected; }
 
@@ -106,6 +109,7 @@ private:
     BlockFetcher& m_fetcher;
     const size_t m_queue_bytes;
     ExpectedBlocks m_expected;
+    Logger* m_log = nullptr;
     int32_t m_preferred_from = kNoneFirst;
     std::vector<const HeaderNode*> m_lost;
 

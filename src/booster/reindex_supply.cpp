@@ -58,6 +58,7 @@ Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
                            .indexed = false});
     }
     m_plan.emplace(std::move(planned));
+    m_plan->Uncached().LogTo(&m_log);
     return {};
 }
 

@@ -13,9 +13,9 @@ namespace ibd {
 class ReindexSupply final : public BlockSupply {
 public:
     /** `terminal`: of the survey's tree. All arguments must outlive the supply. */
-    ReindexSupply(Env& env, const BlockStore& store, BlockSurvey& survey,
+    ReindexSupply(Env& env, Logger& log, const BlockStore& store, BlockSurvey& survey,
                   const HeaderNode& terminal)
-        : m_env(env), m_store(store), m_survey(survey), m_terminal(terminal)
+        : m_env(env), m_log(log), m_store(store), m_survey(survey), m_terminal(terminal)
     {
     }
 
@@ -28,6 +28,7 @@ public:
 
 private:
     Env& m_env;
+    Logger& m_log;
     const BlockStore& m_store;
     BlockSurvey& m_survey;
     const HeaderNode& m_terminal;

@@ -138,7 +138,7 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const Gap& gap) const
 /** Checks the room for data still to be written; an earlier start's spills exist already. */
 Found<RoomShortage> UndoRun::LookForRoom(const Gap& gap, bool last_only) const
 {
-    LiveSupply supply(m_env, *m_chain, *gap.last, PlanOrder::OfFiles()); // no block is read
+    LiveSupply supply(m_env, m_log, *m_chain, *gap.last, PlanOrder::OfFiles()); // no block is read
     IBD_RETURN_IF_ERROR(supply.Begin([&](int32_t height) { return height < gap.first; }));
     const uint64_t bytes = supply.EstimatedBytes();
     uint64_t spills = ExpectedCoinBytes(bytes);
@@ -273,7 +273,7 @@ Result<bool> UndoRun::MakeMissing(const Gap& gap, bool last_only)
 {
     IBD_ASSIGN_OR_RETURN(const HeaderNode* const terminal, ChooseTerminal(gap));
     // Coins of the last blocks are looked up in all others, in any order.
-    LiveSupply supply(m_env, *m_chain, *terminal,
+    LiveSupply supply(m_env, m_log, *m_chain, *terminal,
                       last_only ? PlanOrder::OfFiles() : PlanOrder::OfChain());
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make({.terminal = *terminal,
                                                           .supply = supply,

@@ -44,7 +44,8 @@ Result<> MakeByJoin(const ToolContext& context, const ChainBlocks& blocks, const
     options.memory_bytes = task.memory;
     options.directory = work.Folder();
     options.progress.line = &context.line;
-    FileBlockSupply supply(env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain());
+    FileBlockSupply supply(env, blocks.Store(), blocks.Terminal(), PlanOrder::OfChain(),
+                           &context.log);
     IBD_ASSIGN_OR_RETURN(const GeneratedHints made,
                          ibd::GenerateHints(env, context.log, blocks.Params(), blocks.Terminal(),
                                             supply, options, context.stop, work.Part(),

@@ -118,6 +118,7 @@ Result<> FoldSearch::ForEachLast(const std::vector<PlannedBlock>& last,
                                  const SpanBlocks::Visit& visit) const
 {
     BlockPlan plan(last);
+    plan.Uncached().LogTo(&m_job.log);
     FileBlockSource source(m_job.env, m_store, plan);
     PlainBlock block;
     SuppliedBlock supplied;
@@ -193,6 +194,7 @@ Result<> FoldSearch::SearchDeferred()
         blocks.push_back({.node = node, .file = pos.file, .offset = pos.offset});
     }
     BlockPlan plan(std::move(blocks));
+    plan.Uncached().LogTo(&m_job.log);
     FileBlockSource source(m_job.env, m_store, plan);
     BlockView view;
     SuppliedBlock supplied;

@@ -49,7 +49,7 @@ UniValue DumpTxOutHints(const ChainContext& context, Logger& log, const JoinOpti
     const HeaderNode& terminal = TerminalBlock(chain.Read(), call);
     const UnfinishedFile claimed = ClaimUnfinished(context, file.incomplete);
     const UnfinishedFile beside = ClaimUnfinished(context, file.incomplete.string() + ".gaps");
-    LiveSupply supply(context.env, chain, terminal, PlanOrder::OfChain());
+    LiveSupply supply(context.env, log, chain, terminal, PlanOrder::OfChain());
     auto result = GenerateHints(context.env, log, chain.Params(), terminal, supply, options,
                                 context.interrupt, file.path, HintsFormat::kContainer);
     const GeneratedHints made = OrThrow(std::move(result));

@@ -1,10 +1,11 @@
 // BlockPlan: the stored blocks to hand out, their places, and their order: in the order of the
 // files, in stretches of a few MiB, or by height within a window of the files. Immutable but for
-// its claim counter. Memory: 24 bytes a block (32 by height), and 8 for each missing one.
+// claims and UncachedUse. Memory: 24 bytes a block (32 by height), and 8 for each missing one.
 #pragma once
 
 #include "chain/header_tree.h"
 #include "storage/block_store.h"
+#include "util/ahead_reader.h"
 
 #include <atomic>
 
@@ -58,7 +59,15 @@ public:
     /** Claims the next blocks. Any thread. */
     Claimed Claim();
     /** No further blocks are given out. */
-    void Stop() { m_next.store(m_blocks.size() + 1, std::memory_order_relaxed); }
+    void Stop()
+    {
+        m_stopped.store(true, std::memory_order_relaxed);
+        m_next.store(m_blocks.size() + 1, std::memory_order_relaxed);
+    }
+    /** Claimed blocks that were not begun are not given out either. */
+    bool Stopped() const { return m_stopped.load(std::memory_order_relaxed); }
+    /** Whether its blocks can be read around the system's cache. */
+    UncachedUse& Uncached() { return m_uncached; }
     /** Size of a block of this plan; an estimate if it is the last of its file. */
     uint64_t BytesOf(const PlannedBlock& block) const { return BytesAt(&block - m_blocks.data()); }
 
@@ -86,6 +95,8 @@ private:
     std::vector<uint32_t> m_by_height;
     std::vector<uint32_t> m_window_ends;
     std::atomic<size_t> m_next = 0;
+    std::atomic<bool> m_stopped = false;
+    UncachedUse m_uncached;
     uint64_t m_bytes = 0;
     std::vector<const HeaderNode*> m_missing;
 };

@@ -110,7 +110,8 @@ struct SyncEngine::Impl {
         : job{e, l, p, t, b, h, Normalized(std::move(o)), nullptr}, progress(job),
           stored(e, b, t,
                  job.options.full_validation ? PlanOrder::OfFiles(kFullStretchBytes)
-                                             : PlanOrder::OfFiles()),
+                                             : PlanOrder::OfFiles(),
+                 &l),
           supply(s ? *s : stored)
     {
         CHECK(h.Info().terminal_height == static_cast<uint32_t>(t.height));

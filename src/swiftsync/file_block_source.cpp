@@ -10,6 +10,7 @@ namespace ibd {
 Result<> FileBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     m_plan.emplace(m_terminal, folded, m_order);
+    m_plan->Uncached().LogTo(m_log);
     if (m_plan->Missing().empty()) return {};
     const HeaderNode& lowest = *m_plan->Missing().front();
     return BadData("block {} at height {} is not in the block files: put a sound copy of them in "
@@ -29,47 +30,106 @@ Error FileBlockSource::Damaged(const PlannedBlock& block, std::string_view what)
 }
 
 /** Opens the file unless it is open already. */
-Result<> FileBlockSource::Open(OpenFile& file, const PlannedBlock& block) const
+Result<std::shared_ptr<AheadFile>> FileBlockSource::Open(const PlannedBlock& block)
 {
-    if (file.number == block.file) return {};
+    const auto open = std::ranges::find(m_open, block.file, &OpenFile::number);
+    if (open != m_open.end()) return open->file;
     auto opened = m_env.OpenRead(m_store.BlockPath(block.file));
     if (!opened) {
         return m_store.UnreadableBlock({block.file, block.offset}, block.node->hash,
                                        block.node->height, opened.GetError());
     }
-    file = {block.file, std::move(*opened)};
-    return {};
+    std::shift_right(m_open.begin(), m_open.end(), 1);
+    m_open.front() = {block.file, std::make_shared<AheadFile>(std::move(*opened))};
+    return m_open.front().file;
 }
 
-Result<> FileBlockSource::StartStretch(std::span<const PlannedBlock> ahead)
+/** Begins the next stretch; false: there is none. */
+Result<bool> FileBlockSource::StartStretch()
 {
-    const PlannedBlock& first = m_stretch.front();
-    IBD_RETURN_IF_ERROR(Open(m_file, first));
-    for (const PlannedBlock& block : m_stretch) {
+    if (m_claims.empty()) {
+        IBD_RETURN_IF_ERROR(ClaimMore());
+    }
+    if (m_claims.empty() || m_plan.Stopped()) return false;
+    Claim claim = m_claims.front();
+    m_claims.pop_front();
+    const PlannedBlock& first = claim.blocks.front();
+    IBD_ASSIGN_OR_RETURN(m_file, Open(first));
+    for (const PlannedBlock& block : claim.blocks) {
         if (block.offset < kFrameHeaderSize) return Damaged(block, "no room for a frame");
     }
-    const uint64_t begin = first.offset - kFrameHeaderSize;
+    if (!claim.announced) Announce(claim, m_file);
+    m_stretch = claim.blocks;
     m_stretch_end = m_stretch.back().offset - kFrameHeaderSize;
     m_window_size = 0;
-    IBD_RETURN_IF_ERROR(ReadAhead(ahead));
-    if (m_stretch.size() == 1) return {}; // one read suffices
-    // The length of the last block is unknown; the buffer has held the largest one so far.
-    m_file.file->WillNeed(begin, m_stretch_end - begin + std::min(m_buffer.size(), kReadBytes));
+    return true;
+}
+
+/** Claims the next blocks, if there are any. */
+Result<> FileBlockSource::ClaimMore()
+{
+    const BlockPlan::Claimed claimed = m_plan.Claim();
+    if (claimed.blocks.empty()) return {};
+    m_claims.push_back({.blocks = claimed.blocks});
+    return ReadAhead(claimed.ahead);
+}
+
+/** While files are cold, claims blocks before the earlier ones are handed out. */
+Result<> FileBlockSource::ClaimAhead()
+{
+    while (m_reader.WantsMore() && m_claims.size() < kMaxClaims) {
+        const size_t before = m_claims.size();
+        IBD_RETURN_IF_ERROR(ClaimMore());
+        if (m_claims.size() == before) break;
+        Claim& claim = m_claims.back();
+        const auto file = Open(claim.blocks.front());
+        if (!file) break; // an error once the blocks are wanted
+        Announce(claim, *file);
+    }
     return {};
 }
 
-/** Requests each gapless sequence of blocks in one call. */
+/** Where the bytes of a gapless sequence of planned blocks end, or begin; an estimate if the last
+ *  is the last of its file. */
+uint64_t FileBlockSource::EndOf(const PlannedBlock& block) const
+{
+    return block.offset + m_plan.BytesOf(block);
+}
+
+void FileBlockSource::Announce(Claim& claim, const std::shared_ptr<AheadFile>& file)
+{
+    const PlannedBlock& first = claim.blocks.front();
+    if (first.offset < kFrameHeaderSize) return;
+    claim.announced = true;
+    // Of a single block that is not read around the cache, one read suffices.
+    if (claim.blocks.size() == 1 && !IsReadUncached(first, *file)) return;
+    m_reader.Announce(file, first.offset - kFrameHeaderSize, EndOf(claim.blocks.back()));
+}
+
+/** Whether a block of a plan by height is to be read around the cache. */
+bool FileBlockSource::IsReadUncached(const PlannedBlock& block, const AheadFile& file) const
+{
+    return m_plan.BytesOf(block) >= kLeastUncached && m_plan.Uncached().Allowed() &&
+           file.IsCold(block.offset, EndOf(block));
+}
+
+/** Has the system read what is not read around its cache, each gapless sequence in one call. */
 Result<> FileBlockSource::ReadAhead(std::span<const PlannedBlock> ahead)
 {
     for (size_t i = 0; i < ahead.size();) {
         const PlannedBlock& first = ahead[i];
+        IBD_ASSIGN_OR_RETURN(const auto file, Open(first));
         const uint64_t begin = first.offset - std::min<uint64_t>(first.offset, kFrameHeaderSize);
         uint64_t end = first.offset;
         for (; i < ahead.size() && ahead[i].file == first.file && ahead[i].offset <= end; ++i) {
-            end = ahead[i].offset + m_plan.BytesOf(ahead[i]);
+            if (IsReadUncached(ahead[i], *file)) break;
+            end = EndOf(ahead[i]);
         }
-        IBD_RETURN_IF_ERROR(Open(m_ahead, first));
-        m_ahead.file->WillNeed(begin, end - begin);
+        if (end > first.offset) {
+            file->Plain().WillNeed(begin, end - begin);
+        } else {
+            ++i;
+        }
     }
     return {};
 }
@@ -92,7 +152,7 @@ Result<MutableByteSpan> FileBlockSource::Need(uint64_t offset, size_t size)
         m_window_size = kept;
         if (target > kept) {
             const MutableByteSpan rest = MutableByteSpan(m_buffer).subspan(kept, target - kept);
-            IBD_ASSIGN_OR_RETURN(const size_t got, m_file.file->ReadAt(offset + kept, rest));
+            IBD_ASSIGN_OR_RETURN(const size_t got, m_reader.ReadAt(*m_file, offset + kept, rest));
             m_window_size += got;
         }
         if (m_window_size < size) return MutableByteSpan();
@@ -105,11 +165,10 @@ Result<bool> FileBlockSource::Next(SuppliedBlock& out)
     const bool again = std::exchange(m_again, false);
     if (!again) {
         if (m_stretch.empty()) {
-            const BlockPlan::Claimed claimed = m_plan.Claim();
-            if (claimed.blocks.empty()) return false;
-            m_stretch = claimed.blocks;
-            IBD_RETURN_IF_ERROR(StartStretch(claimed.ahead));
+            IBD_ASSIGN_OR_RETURN(const bool more, StartStretch());
+            if (!more) return false;
         }
+        IBD_RETURN_IF_ERROR(ClaimAhead());
         m_block = m_stretch.front();
         m_stretch = m_stretch.subspan(1);
     }

@@ -8,12 +8,20 @@
 #include "chain/block_source.h"
 #include "swiftsync/block_plan.h"
 
+#include <deque>
+
 namespace ibd {
 
 /** Removes the obfuscation of each block just before it is parsed. */
 class FileBlockSource final : public BlockSource {
 public:
     static constexpr size_t kReadBytes = 1 << 20;
+    static constexpr size_t kOpenFiles = 4; //!< of a plan by height, a window's
+    /** Claims of cold blocks that are read ahead. */
+    static constexpr size_t kMaxClaims = 8;
+    /** Smaller blocks of a plan by height are read through the cache, where the system reads
+     *  neighbours together. */
+    static constexpr uint64_t kLeastUncached = 128 << 10;
 
     FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan)
         : FileBlockSource(env, store, plan, Bytes(kReadBytes))
@@ -21,7 +29,8 @@ public:
     }
     /** `buffer`: from TakeBuffer(), or empty; it grows as necessary. */
     FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan, Bytes buffer)
-        : m_env(env), m_store(store), m_plan(plan), m_buffer(std::move(buffer))
+        : m_env(env), m_store(store), m_plan(plan), m_reader(plan.Uncached()),
+          m_buffer(std::move(buffer))
     {
     }
     /** Returns the buffer; the source must not be used afterwards. */
@@ -33,12 +42,22 @@ public:
     Result<> Sync() override { return {}; }
 
 private:
-    Result<> StartStretch(std::span<const PlannedBlock> ahead);
+    /** What the source has claimed but not begun to hand out. */
+    struct Claim {
+        std::span<const PlannedBlock> blocks;
+        bool announced = false;
+    };
     struct OpenFile {
         int32_t number = -1;
-        std::unique_ptr<ReadableFile> file;
+        std::shared_ptr<AheadFile> file;
     };
-    Result<> Open(OpenFile& file, const PlannedBlock& block) const;
+    Result<bool> StartStretch();
+    Result<std::shared_ptr<AheadFile>> Open(const PlannedBlock& block);
+    Result<> ClaimMore();
+    Result<> ClaimAhead();
+    void Announce(Claim& claim, const std::shared_ptr<AheadFile>& file);
+    bool IsReadUncached(const PlannedBlock& block, const AheadFile& file) const;
+    uint64_t EndOf(const PlannedBlock& block) const;
     Result<> ReadAhead(std::span<const PlannedBlock> ahead);
     Result<ByteSpan> ReadPlanned();
     Result<ByteSpan> ReadAgain();
@@ -54,9 +73,11 @@ private:
     bool m_again = false;                    //!< m_block is to be handed out once more
     bool m_is_second = false;                //!< m_block was read a second time
     uint64_t m_stretch_end = 0;              //!< start of its last block's frame
-    OpenFile m_file;                         //!< of the stretch
-    OpenFile m_ahead;                        //!< the file of read-ahead blocks
-    Bytes m_second;                          //!< result of the second read
+    std::deque<Claim> m_claims;              //!< the next stretches
+    std::shared_ptr<AheadFile> m_file;       //!< of the stretch
+    std::array<OpenFile, kOpenFiles> m_open; //!< the latest ones first
+    AheadReader m_reader;
+    Bytes m_second;           //!< result of the second read
     Bytes m_buffer;           //!< grows to the largest block
     uint64_t m_window_at = 0; //!< file offset of m_buffer
     size_t m_window_size = 0;
@@ -64,10 +85,11 @@ private:
 
 class FileBlockSupply final : public BlockSupply {
 public:
-    /** All arguments must outlive the supply. */
+    /** All arguments must outlive the supply. `log`: of the reason why blocks are not read around
+     *  the system's cache. */
     FileBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
-                    PlanOrder order = PlanOrder::OfFiles())
-        : m_env(env), m_store(store), m_terminal(terminal), m_order(order)
+                    PlanOrder order = PlanOrder::OfFiles(), Logger* log = nullptr)
+        : m_env(env), m_store(store), m_terminal(terminal), m_order(order), m_log(log)
     {
     }
 
@@ -82,6 +104,7 @@ private:
     const BlockStore& m_store;
     const HeaderNode& m_terminal;
     const PlanOrder m_order;
+    Logger* const m_log;
     std::optional<BlockPlan> m_plan;
 };
 

@@ -133,3 +133,20 @@ TEST_CASE("Supply: by height each block is read ahead before it is read, and har
     // Where a block is followed by a hole, as much is estimated.
     CHECK(ahead < 2 * (kWindow + largest));
 }
+
+TEST_CASE("Supply: blocks of cold files give the same coins, also when a direct read fails")
+{
+    SyncSetup setup(TestRng()());
+    for (const int failing : {-1, 0, 1}) {
+        FaultEnv env(1);
+        env.MakeCold([](uint64_t) { return true; });
+        std::atomic<int> reads = 0;
+        env.SetScript([&](const FaultEnv::Operation& operation) {
+            return operation.kind == "read uncached" && reads++ == failing;
+        });
+        RequireAccepted(setup.Sync(env, setup.Options(2, 1 << 13)));
+        setup.RequireRight();
+        CHECK(reads > failing);
+        setup.Reset();
+    }
+}
