@@ -26,6 +26,7 @@ MODE is "floor", "booster", "join" (hints from blocks alone), "undo" (undo files
 "wtxids" or "aead" (one pass over the bytes of all blocks).
   --blocks DIR      folder with blk*.dat (regtest)
   --threads N       default 1
+  --cold 1          drop the block files from the system's cache before the time runs
   --hints FILE      booster: hints of either format; join: hints that must come out; undo:
                     hints that say how many outputs are unspent
   --work DIR        booster, join, undo: folder for what they write, emptied before and after
@@ -45,6 +46,7 @@ Options ReadOptions(int argc, char** argv)
     return ParseOptions(argc, argv, 2,
                         {{"--blocks", ""},
                          {"--threads", "1"},
+                         {"--cold", "0"},
                          {"--hints", ""},
                          {"--work", ""},
                          {"--memory", "96"},
@@ -127,6 +129,15 @@ struct Chain {
         options.magic = params.magic;
         store = Require(BlockStore::Open(*env, *log, options));
         if (const auto indexed = IndexBlocks(*store, tree); !indexed) Fail(indexed.Message());
+    }
+
+    /** Pages that other programs map or have changed stay. */
+    void DropFromCache() const
+    {
+        for (const int32_t file : Require(store->ListBlockFiles())) {
+            const auto opened = Require(env->OpenRead(store->BlockPath(file)));
+            opened->DontNeed(0, Require(opened->Size()));
+        }
     }
 };
 
@@ -393,6 +404,7 @@ int Main(int argc, char** argv)
                        mode == "wtxids" || mode == "aead";
     if (!known || args["--blocks"].empty()) Fail(kHelp);
     Chain chain(args["--blocks"]);
+    if (args["--cold"] != "0") chain.DropFromCache();
     if (mode == "floor") {
         BenchFloor(chain, static_cast<unsigned>(std::stoul(args["--threads"])));
     } else if (mode == "wtxids") {

@@ -32,6 +32,11 @@ class Benches(unittest.TestCase):
                                 "--repeat", "1")
             self.assertIn("| cpu, ours / kernel | ", report)
 
+    def test_cold(self):
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("cold", work, "--outputs", "3000", "--repeat", "1")
+            self.assertIn("| booster, CPU, cold / cached | ", report)
+
     def test_large_undo(self):
         built_program("build_core.sh", "IBD_CORE")
         with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Measures reading a chain that is not in the system's cache: the booster, the join, undo data from
+blocks alone and the serial engine's -reindex, each with cold files and with the same files in the
+cache, in turn, against a direct read of the same files.
+
+    bench/ibd/cold.py --build build --work /somewhere [--outputs 40000000] [--repeat 3]
+        [--only booster,join,undo,serial]
+
+A million outputs are 160 MB of block files; the disk needs twice the chain, and 2 GB. The files are
+dropped from the cache before a cold run, so that the chain need not be larger than memory.
+"""
+import json
+import os
+import shutil
+import sys
+
+import measure
+
+MIN_RATE = 0.9  # of the direct read; the booster's target is this or the next
+MAX_CPU_RATIO = 1.1  # of the same bytes from the cache
+THREADS = 2
+PIECE = "4M"
+SYNC_BENCH = ("booster", "join", "undo")
+WAYS = (*SYNC_BENCH, "serial")
+
+
+def block_files(blocks):
+    return sorted(blocks.glob("blk*.dat"))
+
+
+def drop(blocks):
+    """Drops the files from the system's cache."""
+    for path in block_files(blocks):
+        fd = os.open(path, os.O_RDONLY)
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(fd)
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.folder = args.work / f"cold-chain-{args.outputs}"
+        self.hints = self.folder / "chain.hints"
+        self.summary = measure.chain(args.build, self.folder, args.outputs, "--xor", "--container",
+                                     self.hints)
+        self.blocks = self.folder / "regtest/blocks"
+        self.bytes = sum(path.stat().st_size for path in block_files(self.blocks))
+
+    def direct(self):
+        """One read around the cache, from start to end, one request at a time."""
+        total = {"seconds": 0, "cpu": 0}
+        for path in block_files(self.blocks):
+            _, result = measure.timed(["dd", f"if={path}", "of=/dev/null", f"bs={PIECE}",
+                                       "iflag=direct", "status=none"])
+            total = {key: total[key] + result[key] for key in total}
+        measure.say("direct read", total)
+        return total
+
+    def sync_bench(self, way, cold):
+        work = self.args.work / "cold-work"
+        text, _ = measure.timed([self.args.build / "bin/ibd-sync-bench", way, "--blocks",
+                                 self.blocks, "--threads", THREADS, "--cold", int(cold), "--hints",
+                                 self.hints, "--work", work])
+        shutil.rmtree(work, ignore_errors=True)
+        return json.loads(text.strip().splitlines()[-1])
+
+    def serial(self, cold):
+        for name in ("chainstate", "blocks/index"):
+            shutil.rmtree(self.folder / "regtest" / name, ignore_errors=True)
+        for path in self.blocks.glob("rev*.dat"):
+            path.unlink()
+        (drop if cold else measure.warm)(self.blocks)
+        text, result = measure.timed(measure.bitcoind(
+            self.args.build, self.folder, self.summary["height"], "-reindex", "-ibdbooster=0",
+            f"-assumevalid={self.summary['tip']}"))
+        if self.summary["tip"] not in text:
+            sys.exit(f"serial: did not reach the tip\n{text[-2000:]}")
+        return result
+
+    def run(self, way, cold):
+        result = self.sync_bench(way, cold) if way in SYNC_BENCH else self.serial(cold)
+        measure.say(f"{way}, {'cold' if cold else 'from the cache'}", result)
+        return result
+
+    def report(self, direct, results):
+        size = self.bytes / 1e9
+        rows = [("direct read", f"{direct['seconds']:.1f}", f"{direct['cpu']:.1f}", "", "",
+                 f"{size / max(direct['seconds'], measure.CLOCK_TICK):.2f}",
+                 f"{direct['cpu'] / size:.2f}", "")]
+        verdicts = []
+        for way in self.args.only:
+            cold, warm = results[way, True], results[way, False]
+            ratio = measure.ratio(cold["cpu"], warm["cpu"])
+            rows.append((way, f"{cold['seconds']:.1f}", f"{cold['cpu']:.1f}",
+                         f"{warm['seconds']:.1f}", f"{warm['cpu']:.1f}",
+                         f"{size / cold['seconds']:.2f}", f"{cold['cpu'] / size:.2f}",
+                         f"{ratio:.2f}"))
+            verdicts.append((f"{way}, CPU, cold / cached", ratio, "<=", MAX_CPU_RATIO))
+            verdicts.append((f"{way}, rate / direct",
+                             measure.ratio(direct["seconds"], cold["seconds"]), ">=", MIN_RATE))
+        head = ("", "cold, s", "CPU s", "cached, s", "CPU s", "cold, GB/s", "cold, CPU s/GB",
+                "CPU, cold / cached")
+        return "\n".join([
+            f"{self.summary['outputs']:,} outputs, {size:.2f} GB of block files, {THREADS} threads, "
+            f"{self.args.repeat} run(s) each, median. One of each pair of targets is to be met.",
+            "", *measure.table(head, *rows), "", *measure.verdict_table(verdicts), ""])
+
+
+def main():
+    parser = measure.arguments(__doc__, outputs=40_000_000, repeat=3)
+    parser.add_argument("--only", default=",".join(WAYS), type=lambda names: names.split(","))
+    args = parser.parse_args()
+    if not set(args.only) <= set(WAYS):
+        parser.error(f"--only takes {', '.join(WAYS)}")
+    args.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(args)
+    runs, direct = {}, []
+    for _ in range(args.repeat):
+        drop(bench.blocks)
+        direct.append(bench.direct())
+        for way in args.only:
+            for cold in (True, False):
+                runs.setdefault((way, cold), []).append(bench.run(way, cold))
+    direct = measure.median_run(direct)
+    results = {key: measure.median_run(taken) for key, taken in runs.items()}
+    measure.write(args.work, "cold", bench.report(direct, results),
+                  {"summary": bench.summary, "bytes": bench.bytes, "direct": direct,
+                   "results": [{"way": way, "cold": cold, **result}
+                               for (way, cold), result in results.items()]})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
