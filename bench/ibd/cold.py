@@ -102,8 +102,9 @@ class Bench:
         head = ("", "cold, s", "CPU s", "cached, s", "CPU s", "cold, GB/s", "cold, CPU s/GB",
                 "CPU, cold / cached")
         return "\n".join([
-            f"{self.summary['outputs']:,} outputs, {size:.2f} GB of block files, {THREADS} threads, "
-            f"{self.args.repeat} run(s) each, median. One of each pair of targets is to be met.",
+            f"{self.summary['outputs']:,} outputs, {size:.2f} GB of block files, {THREADS} "
+            f"threads, {self.args.repeat} run(s) each, median. One of each pair of targets is to "
+            "be met.",
             "", *measure.table(head, *rows), "", *measure.verdict_table(verdicts), ""])
 
 
