@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Starts a regtest chain with everything that usually runs on a node, for whoever wants to look: all
-indexes, REST, ZMQ, electrs, lnd, and wallets that speak BIP 157 and BIP 37. Prints where each can
-be reached, then mines a block now and then that pays the wallets, and shows their balances.
+"""Starts a regtest chain with the programs that usually run on a node, to look at: all indexes,
+REST, ZMQ, electrs, lnd, and wallets that speak BIP 157 and BIP 37. Prints where each can be
+reached. Then mines a block now and then that pays the wallets, and shows their balances.
 
     contrib/regtest/services.py [--seconds N] [--blocks N] [--bindir DIR]
 

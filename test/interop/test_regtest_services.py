@@ -1,5 +1,5 @@
-"""contrib/regtest/services.py starts the programs of the other tests on one node, pays the wallets and
-ends."""
+"""contrib/regtest/services.py starts the programs of the other tests on one node, pays the wallets
+and ends."""
 
 import re
 import subprocess
