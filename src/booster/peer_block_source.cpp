@@ -55,9 +55,16 @@ private:
 
 Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
-    FindMissing(folded);
+    ReadIndex(folded);
     m_fetcher.Fetch(*this, *this);
     return {};
+}
+
+void PeerBlockSupply::ReadIndex(const std::function<bool(int32_t height)>& folded)
+{
+    if (!m_chain) return FindMissing(folded);
+    const ChainReader reader = m_chain->Read();
+    FindMissing(folded);
 }
 
 void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& folded)

@@ -52,6 +52,9 @@ public:
      *  Begin(). */
     void FetchAgain(std::vector<const HeaderNode*> lost) { m_lost = std::move(lost); }
 
+    /** For a chain in use: Begin() reads its index under the headers lock. Call it before. */
+    void ReadUnder(const ChainView& chain) { m_chain = &chain; }
+
     // BlockSupply, for the engine.
 
     Result<> Begin(const std::function<bool(int32_t height)>& folded) override;
@@ -96,6 +99,7 @@ private:
         return m_states[size_t(block.node->height)];
     }
     void FindMissing(const std::function<bool(int32_t height)>& folded);
+    void ReadIndex(const std::function<bool(int32_t height)>& folded);
     bool IsMissing(const HeaderNode& node) const IBD_REQUIRES(m_mutex);
     SeenBlocks CountSeen(const std::function<bool(int32_t height)>& folded) const
         IBD_REQUIRES(m_mutex);
@@ -108,6 +112,7 @@ private:
     BlockKeeper& m_keeper;
     BlockFetcher& m_fetcher;
     const size_t m_queue_bytes;
+    const ChainView* m_chain = nullptr; //!< null: no other thread changes the index
     ExpectedBlocks m_expected;
     Logger* m_log = nullptr;
     int32_t m_preferred_from = kNoneFirst;

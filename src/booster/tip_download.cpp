@@ -5,6 +5,13 @@
 
 namespace ibd {
 
+namespace {
+
+/** The largest block, with what a queue adds. */
+constexpr size_t kRoomForBlock = 4'000'000 + sizeof(PeerBlock);
+
+} // namespace
+
 const HeaderNode* TipDownload::NextMissing(int32_t after) const
 {
     const ChainReader reader = m_chain.Read();
@@ -25,16 +32,20 @@ bool TipDownload::Have(const HeaderNode& node) const
     const bool lost = m_chain.IsLost(node);
     {
         const ChainReader reader = m_chain.Read();
-        if ((node.HasData() && !lost) || node.Failed()) return true;
+        // Missing blocks below the tip are those of the history.
+        const bool needless = node.HasData() || reader.Active().Contains(&node);
+        if ((needless && !lost) || node.Failed()) return true;
     }
     return m_intake.Holds(node);
 }
 
 const HeaderNode* TipDownload::NextLost(int32_t after) const
 {
-    const HeaderNode* node = m_chain.NextLost(after);
-    while (node && m_intake.Holds(*node)) node = m_chain.NextLost(node->height);
-    return node;
+    const HeaderNode* lost = m_chain.NextLost(after);
+    while (lost && m_intake.Holds(*lost)) lost = m_chain.NextLost(lost->height);
+    const HeaderNode* const old = NextOld(after);
+    if (!lost || !old) return lost ? lost : old;
+    return lost->height < old->height ? lost : old;
 }
 
 int32_t TipDownload::WindowEnd() const
@@ -43,14 +54,47 @@ int32_t TipDownload::WindowEnd() const
     return (tip ? tip->height : 0) + kDownloadWindow;
 }
 
+void TipDownload::SetHistory(const DownloadGoal* goal, BlockSink* sink)
+{
+    const Lock lock(m_mutex);
+    m_history = goal;
+    m_history_sink = sink;
+}
+
+/** One of the lowest, as many as the sink has room for if each is as large as a block can be; null:
+ *  there is none above height `after`, or a block above the tip is missing, which comes first. */
+const HeaderNode* TipDownload::NextOld(int32_t after) const
+{
+    if (NextMissing(-1)) return nullptr;
+    const Lock lock(m_mutex);
+    if (!m_history) return nullptr;
+    const HeaderNode* node = nullptr;
+    int32_t at = -1;
+    for (size_t i = 1; i <= kMostOld && m_history_sink->HasRoom(i * kRoomForBlock); ++i) {
+        node = m_history->NextMissing(at);
+        if (!node || node->height > after) return node;
+        at = node->height;
+    }
+    return nullptr;
+}
+
 bool TipDownload::Put(PeerBlock&& block)
 {
+    {
+        const Lock lock(m_mutex);
+        const bool old = m_history && !m_history->Have(*block.node);
+        if (old) return m_history_sink->Put(std::move(block));
+    }
     return m_intake.Put({block.node, block.peer, std::move(block.raw), block.via_compact});
 }
 
 std::vector<RefusedBlock> TipDownload::TakeRefused()
 {
     std::vector<RefusedBlock> out;
+    {
+        const Lock lock(m_mutex);
+        if (m_history_sink) out = m_history_sink->TakeRefused();
+    }
     for (BlockIntake::Refused& refused : m_intake.TakeRefused()) {
         out.push_back({refused.node, refused.source, std::move(refused.why), refused.via_compact,
                        refused.bytes});

@@ -1,10 +1,12 @@
 // TipDownload: the missing blocks of the serial engine: the best header chain in a window above the
-// tip; received ones go to the BlockIntake. Owned by the node; called on the thread of the peers.
-// Stateless.
+// tip; received ones go to the BlockIntake. While none is missing, also the blocks of another goal,
+// which lie below the tip. Owned by the node; called on the thread of the peers, but for
+// SetHistory().
 #pragma once
 
 #include "net/peer/block_downloader.h"
 #include "net/peer/block_sink.h"
+#include "util/mutex.h"
 #include "validation/block_intake.h"
 
 namespace ibd {
@@ -12,9 +14,11 @@ namespace ibd {
 class TipDownload final : public DownloadGoal, public BlockSink {
 public:
     /** Both outlive it. */
-    TipDownload(const ChainView& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake)
-    {
-    }
+    TipDownload(const ChainView& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake) {}
+
+    /** Below the tip, blocks of `goal` are fetched into `sink` from now on; null: none are, and the
+     *  earlier ones are no longer used on return. Any thread. */
+    void SetHistory(const DownloadGoal* goal, BlockSink* sink);
 
     const HeaderNode* NextMissing(int32_t after) const override;
     bool Have(const HeaderNode& node) const override;
@@ -28,8 +32,15 @@ public:
     std::vector<TakenBlock> TakeTaken() override;
 
 private:
+    /** Blocks of the history that are requested at a time. */
+    static constexpr size_t kMostOld = 16;
+    const HeaderNode* NextOld(int32_t after) const;
+
     const ChainView& m_chain;
     BlockIntake& m_intake;
+    mutable Mutex m_mutex;
+    const DownloadGoal* m_history IBD_GUARDED_BY(m_mutex) = nullptr;
+    BlockSink* m_history_sink IBD_GUARDED_BY(m_mutex) = nullptr;
 };
 
 } // namespace ibd

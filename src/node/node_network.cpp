@@ -64,12 +64,17 @@ BlockFetcher* NodeNetwork::StartFetcher(ChainManager& chain)
 
 void NodeNetwork::Fetch(DownloadGoal& goal, BlockSink& sink)
 {
+    if (m_download) { // the tip has priority
+        m_download->SetHistory(&goal, &sink);
+        return Wake();
+    }
     m_peers->Blocks().SetExtraPeers(m_parts.extra_booster_peers);
     m_peers->Blocks().DownloadInto(goal, sink);
 }
 
 void NodeNetwork::StopFetching()
 {
+    if (m_download) return m_download->SetHistory(nullptr, nullptr);
     m_peers->Blocks().StopDownload();
     m_peers->Blocks().SetExtraPeers(0);
 }
