@@ -196,7 +196,8 @@ Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& da
     const HeaderNode& base = *chain.Read().Find(data.block_hash);
     if (!HasLessWork(chain, base)) return BadData("work does not exceed active chainstate");
     if (!m_hooks.pool_is_empty()) return BadData("{}", kPoolNotEmpty);
-    if (Result<> prepared = chain.PrepareSnapshot(base); !prepared) {
+    chain.Snapshot().Assume(base);
+    if (Result<> prepared = chain.Flush(FlushMode::kAlways); !prepared) {
         m_hooks.fatal(prepared.GetError()); // as after each failed write of the chain
         return prepared;
     }

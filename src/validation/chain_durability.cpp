@@ -82,15 +82,6 @@ Result<> ChainManager::SwitchCoins(std::unique_ptr<CoinsDb> coins, const Snapsho
     });
 }
 
-Result<> ChainManager::PrepareSnapshot(const HeaderNode& base)
-{
-    {
-        const Lock lock(m_tree.headers.mutex);
-        m_tree.index.AssumeWitnesses(*m_tree.headers.tree.Find(base.hash));
-    }
-    return Flush(FlushMode::kAlways);
-}
-
 Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot)
 {
     const Lock state(m_state);

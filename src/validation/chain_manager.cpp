@@ -18,7 +18,7 @@ ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
       m_tree(params, stores.index), m_news(stores.log), m_scripts(*this),
       m_writer(m_stores, m_tree), m_undo(*this, m_stores, m_tree, m_writer),
       m_acceptor(*this, m_stores, m_tree, m_undo, m_news), m_repair(*this, m_stores, m_tree),
-      m_pruner(*this, m_stores, m_tree, m_writer), m_prefetch(options.threads)
+      m_snapshot(m_tree), m_pruner(*this, m_stores, m_tree, m_writer), m_prefetch(options.threads)
 {
     m_last_flush = m_stores.env.MonotonicMicros();
 }

@@ -28,6 +28,7 @@
 #include "validation/coins_prefetch.h"
 #include "validation/connect_block.h"
 #include "validation/script_choice.h"
+#include "validation/snapshot_marks.h"
 #include "validation/undo_keeper.h"
 
 namespace ibd {
@@ -78,9 +79,8 @@ public:
      *  thread that changes the chain, to continue with the coins of a snapshot whose block has more
      *  work than the tip; the older coins stay open. On an error the node must stop. */
     Result<> AttachCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot = nullptr);
-    /** Before the coins of a snapshot of `base` come into place: makes all that an opening of them
-     *  needs durable. */
-    Result<> PrepareSnapshot(const HeaderNode& base);
+    /** Any thread. Afterwards write the index. */
+    SnapshotMarks& Snapshot() { return m_snapshot; }
     /** `checker` runs input scripts. Without one, a block whose scripts must run is an error. Must
      *  outlive the manager. */
     void SetScriptChecker(ScriptChecker* checker) { m_scripts.SetChecker(checker); }
@@ -274,6 +274,7 @@ private:
     UndoKeeper m_undo;
     BlockAcceptor m_acceptor;
     BlockRepair m_repair;
+    SnapshotMarks m_snapshot;
     BlockPruner m_pruner;
     CoinsPrefetch m_prefetch IBD_GUARDED_BY(m_state);
 

@@ -16,6 +16,8 @@ namespace {
 
 /** Core's name for the file that makes a folder the chainstate of a snapshot. */
 constexpr const char* kBaseBlockHash = "base_blockhash";
+/** Core's ending of the name of a chainstate that is wrong. */
+constexpr const char* kAside = "_INVALID";
 constexpr const char* kCouldNotRemove = "Couldn't remove snapshot chainstate.";
 /** LevelDB removes files of such a name when it opens or destroys a database. */
 constexpr const char* kTemporaryDbFile = "000000.dbtmp";
@@ -124,6 +126,18 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
     if (removed) return {};
     return SystemError("{} {}. Remove the folder '{}', then restart with the same option",
                        kCouldNotRemove, removed.Message(), folder.string());
+}
+
+Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir)
+{
+    const Path snapshot = SnapshotFolder(dir);
+    const Path aside = snapshot.string() + kAside;
+    IBD_ASSIGN_OR_RETURN(const bool taken, env.IsThere(aside));
+    if (taken) return RemoveSnapshot(env, log, dir);
+    log.Info("[snapshot] moving the wrong snapshot chainstate ({}) to {}", snapshot.string(),
+             aside.string());
+    IBD_RETURN_IF_ERROR(env.Rename(snapshot, aside));
+    return env.SyncDirectory(dir.Net());
 }
 
 Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir)

@@ -30,6 +30,10 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
  *  removed. Neither is open. After a crash the next start finds both as they were, or it done. */
 Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir);
 
+/** The coins of a snapshot are wrong: its folder is kept under another name, as Core does, so that
+ *  no start uses it. If the name is taken by an earlier one, it is removed. It is not open. */
+Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir);
+
 /** Checks the permission to make and remove files in a database's folder, if there is one. After a
  *  kill LevelDB removes such a file. */
 Result<> CheckDbFolder(Env& env, const Path& folder);
