@@ -209,6 +209,11 @@ void BoosterSession::ServeUndo()
     m_parts.chain->SetUndoMaker([this] { return m_parts.undo.Ask(); });
 }
 
+void BoosterSession::AskForUndo()
+{
+    if (m_parts.options.own.undo != UndoWanted::kNo) (void)m_parts.undo.Ask();
+}
+
 void BoosterSession::StartUndo(std::function<void(const Result<>&)> ended)
 {
     if (m_parts.options.own.undo != UndoWanted::kNo) m_parts.undo.Start(std::move(ended));

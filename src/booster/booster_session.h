@@ -63,6 +63,8 @@ public:
 
     /** Has the chain ask for undo data that it misses. */
     void ServeUndo();
+    /** The chain has come to miss undo data. */
+    void AskForUndo();
     /** Makes the remaining undo data in the background; see UndoRun::Start(). */
     void StartUndo(std::function<void(const Result<>&)> ended);
     UndoRun& Undo() { return m_parts.undo; }

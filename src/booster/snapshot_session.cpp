@@ -55,15 +55,21 @@ std::optional<AssumeutxoData> SnapshotSession::Known(const ChainReader& chain,
     return std::nullopt;
 }
 
-Result<> SnapshotSession::Judge(const ChainManager& chain)
+Result<> SnapshotSession::Judge(ChainManager& chain)
 {
-    if (!InUse()) return {};
+    if (!InUse()) return m_proof.Remove();
     const auto data = Known(chain.Read(), m_data.block_hash);
     if (!data) {
         return BadData("Assumeutxo data not found for the given blockhash '{}'. {}",
                        m_data.block_hash.ToHex(), kRebuild);
     }
     m_data = *data;
+    IBD_ASSIGN_OR_RETURN(const SnapshotProof::Standing standing, m_proof.Look(m_data));
+    if (standing == SnapshotProof::Standing::kProven) return Promote();
+    if (standing == SnapshotProof::Standing::kRefuted) {
+        IBD_RETURN_IF_ERROR(DisownIn(chain));
+        return PutAside();
+    }
     IBD_ASSIGN_OR_RETURN(const ChainstateSummary older,
                          LookAtChainstate(m_env, m_log, m_dir.Chainstate()));
     m_older = older.best;
@@ -100,15 +106,67 @@ Result<> SnapshotSession::TakeProof()
                        m_dir.Chainstate().string(), base.ToHex(), kRebuild);
     }
     m_log.Info("[snapshot] snapshot beginning at {} has been fully validated", base.ToHex());
+    return Promote();
+}
+
+Result<> SnapshotSession::Promote()
+{
     m_log.Info("[snapshot] cleaning up unneeded background chainstate, then reinitializing");
     IBD_RETURN_IF_ERROR(PromoteSnapshot(m_env, m_log, m_dir));
     m_in_use = false;
-    return {};
+    return m_proof.Remove();
+}
+
+Result<> SnapshotSession::DisownIn(ChainManager& chain) const
+{
+    const HeaderNode* const base = chain.Read().Find(m_data.block_hash);
+    if (!base) return {};
+    chain.Snapshot().Disown(*base);
+    return chain.FlushIndex();
+}
+
+void SnapshotSession::Disown(ChainManager& chain)
+{
+    if (m_proof.Now() != SnapshotProof::Standing::kRefuted) return;
+    const Result<> done = DisownIn(chain);
+    m_disowned = done.Ok();
+    if (!done) m_log.Error("[snapshot] {}", done.Message());
+}
+
+Result<> SnapshotSession::PutAside()
+{
+    IBD_RETURN_IF_ERROR(PutSnapshotAside(m_env, m_log, m_dir));
+    m_in_use = false;
+    return m_proof.Remove();
+}
+
+void SnapshotSession::StartProof(ChainManager& chain)
+{
+    if (!InUse() || m_proof_begun.exchange(true)) return;
+    if (!m_hooks.proof) {
+        m_log.Warning("[snapshot] the history below is not proven, because no block is assumed "
+                      "valid and the proof runs no scripts. {}",
+                      kRebuild);
+        return;
+    }
+    m_proof.Start(chain, m_data, m_hooks.proof());
+}
+
+void SnapshotSession::Settle()
+{
+    Result<> settled;
+    if (m_proof.Now() == SnapshotProof::Standing::kProven) settled = Promote();
+    if (m_disowned) settled = PutAside();
+    if (!settled) {
+        m_log.Error("[snapshot] the next start puts the coins in their place: {}",
+                    settled.Message());
+    }
 }
 
 Result<> SnapshotSession::Remove()
 {
     m_in_use = false;
+    IBD_RETURN_IF_ERROR(m_proof.Remove());
     IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, SnapshotFolder(m_dir)));
     return RemoveSnapshot(m_env, m_log, m_dir);
 }
@@ -218,6 +276,7 @@ Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& da
     m_in_use = true;
     m_hooks.switched();
     m_log.Info("[snapshot] successfully activated snapshot {}", base.hash.ToHex());
+    StartProof(chain);
     return {};
 }
 

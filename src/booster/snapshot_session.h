@@ -1,10 +1,11 @@
 // SnapshotSession: the coins of a UTXO snapshot (loadtxoutset), which replace the coins built from
 // genesis: taken over from an earlier start or from Core, or loaded while the node runs. The older
-// coins stay as they are beside them, as Core lays it out, so that Core goes on with both. This
-// node does not prove the history below a snapshot; if Core has done so, a start takes the proof.
-// Owned by Node. The start on the main thread; Load() on any, once at a time.
+// coins stay as they are beside them, as Core lays it out, so that Core goes on with both, until
+// the history below is proven: by SnapshotProof, or by Core. Owned by Node. The start on the main
+// thread; Load() on any, once at a time.
 #pragma once
 
+#include "booster/snapshot_proof.h"
 #include "storage/coins_db.h"
 #include "storage/data_dir.h"
 #include "storage/snapshot.h"
@@ -20,6 +21,11 @@ struct SnapshotHooks {
     /** The chain goes on from the snapshot: the node lacks old blocks, and transactions that were
      *  taken meanwhile were checked against other coins. */
     std::function<void()> switched;
+    /** Of the booster, for the proof of the history. */
+    BoosterOptions booster;
+    /** What the proof needs, once the node is in use; empty: no block is assumed valid, so that
+     *  the history is not proven. */
+    std::function<SnapshotProofHooks()> proof;
     /** Receives a failure after which the node must stop. */
     std::function<void(const Error&)> fatal;
 };
@@ -32,7 +38,7 @@ public:
     SnapshotSession(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
                     const std::atomic<bool>& interrupt, SnapshotHooks hooks)
         : m_env(env), m_log(log), m_params(params), m_dir(dir), m_interrupt(interrupt),
-          m_hooks(std::move(hooks))
+          m_hooks(std::move(hooks)), m_proof(env, log, params, m_hooks.booster)
     {
     }
 
@@ -44,13 +50,30 @@ public:
     /** For a rebuild of the chainstate. */
     Result<> Remove();
     bool InUse() const { return m_in_use; }
-    /** Once the index is loaded: an error if the snapshot is unknown. If the older coins have
-     *  reached its block and agree with it, they are removed and it is no longer in use. */
-    Result<> Judge(const ChainManager& chain);
+    /** Once the index is loaded: an error if the snapshot is unknown. If the history below it is
+     *  proven, or if the older coins have reached its block and agree with it, they are removed and
+     *  it is no longer in use. If it is refuted, it is put aside. */
+    Result<> Judge(ChainManager& chain);
     /** The beginning of the chain; nothing: no snapshot is in use. */
     std::optional<SnapshotStart> Start() const;
     /** Opens the coins of the snapshot in use. */
     Result<std::unique_ptr<CoinsDb>> OpenCoins() const;
+    /** Once the node is in use: begins to prove the history below the snapshot in use, if any, or
+     *  goes on. Load() does it itself. */
+    void StartProof(ChainManager& chain);
+
+    // A stop, in this order.
+
+    void StopProof() { m_proof.Stop(); }
+    /** After the chain's thread has ended: takes back what the coins of a refuted snapshot showed
+     *  of the blocks above. Failures are logged. */
+    void Disown(ChainManager& chain);
+    /** After the coins are closed: gives a proven or refuted snapshot its place, as the next start
+     *  would. Failures are logged. */
+    void Settle();
+
+    /** While the history is not proven, or could not be. */
+    std::optional<ProofProgress> Proof() const { return m_proof.Progress(); }
 
     /** Runs a task on the thread that changes the chain, and waits for it. */
     using Runner = std::function<Result<>(const std::function<Result<>()>& task)>;
@@ -68,6 +91,9 @@ private:
     Result<> Activate(ChainManager& chain, const AssumeutxoData& data, SnapshotLoader& loader);
     Result<> PutInPlace(SnapshotLoader& loader, std::unique_ptr<CoinsDb>& coins) const;
     Result<> TakeProof();
+    Result<> Promote();
+    Result<> PutAside();
+    Result<> DisownIn(ChainManager& chain) const;
     /** Nothing: interrupted. */
     Found<Uint256> HashOlderCoins() const;
 
@@ -79,8 +105,11 @@ private:
     const SnapshotHooks m_hooks;
     std::atomic<bool> m_loading{false};
     std::atomic<bool> m_in_use{false};
+    std::atomic<bool> m_proof_begun{false};
     AssumeutxoData m_data; //!< of the snapshot in use; until Judge() only its block
     BlockHash m_older;     //!< the block of the older coins
+    bool m_disowned = false;
+    SnapshotProof m_proof;
 };
 
 } // namespace ibd

@@ -76,7 +76,7 @@ void ConnectionControl::SetActive(bool active)
     });
 }
 
-void ConnectionControl::LimitServices() { m_state.lacks_history = true; }
+void ConnectionControl::LimitServices(bool limited) { m_state.lacks_history = limited; }
 
 void ConnectionControl::PingAll()
 {

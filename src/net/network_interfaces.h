@@ -69,8 +69,8 @@ public:
     }
 
     void SetActive(bool active); //!< false: disconnects all peers and makes no connections
-    /** The chain begins with a snapshot: from now on only the last blocks are offered. */
-    void LimitServices();
+    /** Whether the chain begins with an unproven snapshot: only the last blocks are offered. */
+    void LimitServices(bool limited);
     void PingAll();              //!< soon
     /** False: it was added before. */
     bool AddNode(const std::string& name, bool v2);

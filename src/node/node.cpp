@@ -45,6 +45,13 @@ CacheSalt RandomSalt(Env& env)
     return salt;
 }
 
+/** Whether the user has no block assumed valid. */
+bool ChecksAllScripts(const ArgsManager& args, const NodeOptions& options)
+{
+    return options.booster.full_validation ||
+           (args.IsSet("-assumevalid") && options.assume_valid.IsNull());
+}
+
 } // namespace
 
 Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& paths,
@@ -184,12 +191,27 @@ SnapshotHooks Node::SnapshotSettings()
                 },
             .switched =
                 [this] {
-                    m_network->Peers()->Control().LimitServices();
+                    m_network->Peers()->Control().LimitServices(true);
                     const PoolGate::Pass pass(m_pool.gate);
                     const Lock lock(m_pool.mutex);
                     Expire(m_pool, std::numeric_limits<int64_t>::max());
                 },
+            .booster = m_options.booster,
+            .proof = ChecksAllScripts(m_args, m_options) ? std::function<SnapshotProofHooks()>()
+                                                         : [this] { return ProofHooks(); },
             .fatal = [this](const Error& error) { StopFor(error); }};
+}
+
+SnapshotProofHooks Node::ProofHooks()
+{
+    return {.run = [this](const auto& task) { return m_chain_thread->Run(task); },
+            .peers = m_network.get(),
+            .proven =
+                [this] {
+                    m_network->Peers()->Control().LimitServices(false);
+                    m_booster.AskForUndo(); // of the blocks below
+                },
+            .refuted = [this](const Error& error) { StopFor(error); }};
 }
 
 PeerHintsOptions Node::PeerHintsSettings()
@@ -410,7 +432,7 @@ Result<> Node::GoLive()
         return m_chain->ActivateBestChain([this] { return m_chain->Tip() != nullptr; });
     }));
     if (m_interrupt) return {};
-    if (m_snapshots.InUse()) m_network->Peers()->Control().LimitServices();
+    if (m_snapshots.InUse()) m_network->Peers()->Control().LimitServices(true);
     IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
     m_network->Follow(*m_chain_thread);
     m_net.network = m_network->Peers();
@@ -644,7 +666,7 @@ Result<> Node::OpenIndexes()
     return m_chain_start.Prune();
 }
 
-void Node::StartUndo()
+void Node::StartBackgroundWork()
 {
     if (m_interrupt) return;
     m_booster.StartUndo([this](const Result<>& made) {
@@ -655,6 +677,7 @@ void Node::StartUndo()
         m_chain->TryLeftAside(); // branches that still lack undo data end the node
         m_chain_thread->ActivateSoon();
     });
+    m_snapshots.StartProof(*m_chain);
 }
 
 Result<> Node::ShutDown()
@@ -668,6 +691,7 @@ Result<> Node::ShutDown()
     m_waiters.Stop();
     m_server.reset();
     m_booster.Undo().Stop();
+    m_snapshots.StopProof();
     m_scheduler.Stop(); // its jobs use the network
     m_net.network = nullptr;
     if (m_network) m_network->Stop(); // now no other code gives the chain's thread work
@@ -681,6 +705,7 @@ Result<> Node::ShutDown()
     }
     Result<> flushed;
     if (m_chain && m_chain->HasCoins()) {
+        m_snapshots.Disown(*m_chain);
         flushed = m_chain->Flush(FlushMode::kAlways);
         if (m_booster.Undo().Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
@@ -690,6 +715,7 @@ Result<> Node::ShutDown()
     m_chain_context.chain = nullptr;
     m_chain = nullptr;
     m_chain_start.Close();
+    m_snapshots.Settle();
     m_log.Info("Shutdown done");
     return flushed;
 }
@@ -746,7 +772,7 @@ Result<> Node::Run(const std::function<void()>& started)
         result = Sync();
         if (!result) result = Fatal(result.GetError());
         if (result) m_commands.StartDetached(m_options.startup_notify);
-        if (result) StartUndo();
+        if (result) StartBackgroundWork();
     }
     if (result) result = WaitForStop();
     const Result<> flushed = ShutDown();

@@ -76,6 +76,7 @@ private:
     SessionOptions BoosterSettings();
     SessionHooks BoosterHooks();
     SnapshotHooks SnapshotSettings();
+    SnapshotProofHooks ProofHooks();
     PeerHintsOptions PeerHintsSettings();
     Result<> GoLive();
     size_t CountPeers() const;
@@ -93,7 +94,7 @@ private:
     void SaveFeeEstimates();
     Result<> OpenIndexes();
     Result<> StartIndexes();
-    void StartUndo();
+    void StartBackgroundWork();
     /** Transactions, or blocks, that are connected, and all. */
     struct DownloadCount {
         uint64_t done = 0;

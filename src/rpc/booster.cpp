@@ -1,4 +1,5 @@
 // getboosterinfo: the progress of the IBD Booster.
+#include "booster/snapshot_session.h"
 #include "index/indexes.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
@@ -46,6 +47,20 @@ UniValue ToJson(const UndoProgress& undo)
     out.pushKV("partitions", Num(undo.partitions));
     out.pushKV("joined", Num(undo.joined));
     if (undo.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*undo.seconds_left)));
+    return out;
+}
+
+UniValue ToJson(const ProofProgress& proof)
+{
+    UniValue out(UniValue::VOBJ);
+    out.pushKV("phase", proof.phase);
+    out.pushKV("terminalheight", proof.terminal_height);
+    out.pushKV("folded", Num(proof.blocks));
+    out.pushKV("bytes", Num(proof.bytes));
+    out.pushKV("totalbytes", Num(proof.total_bytes));
+    out.pushKV("rate", Num(static_cast<uint64_t>(proof.bytes_per_second)));
+    if (proof.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*proof.seconds_left)));
+    if (proof.download) out.pushKV("download", ToJson(*proof.download));
     return out;
 }
 
@@ -186,6 +201,19 @@ constexpr const char* kResult =
     "    \"timeleft\" : n          (numeric) seconds to the end of the phase, estimated; absent "
     "while unknown\n"
     "  },\n"
+    "  \"proof\" : {               (json object) while the history below a snapshot is not proven\n"
+    "    \"phase\" : \"str\",        (string) waiting, sorting (the coins), folding (the blocks), "
+    "naming (the first coin that differs) or failed\n"
+    "    \"terminalheight\" : n,   (numeric) of the snapshot\n"
+    "    \"folded\" : n,           (numeric) blocks, in any order\n"
+    "    \"bytes\" : n,            (numeric) of these\n"
+    "    \"totalbytes\" : n,       (numeric) of all blocks, estimated\n"
+    "    \"rate\" : n,             (numeric) bytes of blocks per second\n"
+    "    \"timeleft\" : n,         (numeric) seconds, estimated; absent while unknown\n"
+    "    \"download\" : {          (json object) as above, if blocks are missing\n"
+    "      \"peers\", \"blocks\", \"received\", \"bytes\", \"rate\"\n"
+    "    }\n"
+    "  },\n"
     "  \"verdict\" : \"str\",        (string) empty, accepted, or the reason why the hints were "
     "refused\n"
     "  \"indexes\" : {             (json object) the indexes that are not at the tip\n"
@@ -225,6 +253,9 @@ void AddBoosterMethods(RpcTable& table, const ChainContext& context,
                          const auto now = progress();
                          const auto work = overall.Now();
                          UniValue out = now ? ToJson(*now, work) : WithoutBooster(work);
+                         const auto proof = context.snapshots ? context.snapshots->Proof()
+                                                              : std::nullopt;
+                         if (proof) out.pushKV("proof", ToJson(*proof));
                          out.pushKV("indexes", IndexesOnTheWay(context.indexes));
                          out.pushKV("verifier", verifier);
                          return out;

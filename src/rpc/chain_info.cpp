@@ -1,4 +1,5 @@
 // Calls about the state of the chain; see blockchain.h.
+#include "booster/snapshot_session.h"
 #include "consensus/pow.h"
 #include "jsonrpc/json.h"
 #include "rpc/blockchain.h"
@@ -34,19 +35,35 @@ double HistoricalProgress(const HeaderNode& older, const HeaderNode& base)
     return static_cast<double>(older.chain_tx_count) / static_cast<double>(base.chain_tx_count);
 }
 
-/** The proof of the history below a snapshot, as far as it got before. */
-void AppendHistory(UniValue& out, const ChainManager& chain)
+/** The base of the snapshot in use and the older tip; null: none is. */
+std::pair<const HeaderNode*, const HeaderNode*> SnapshotOf(const ChainManager& chain)
 {
-    const HeaderNode* const base = chain.SnapshotBase();
-    const HeaderNode* const older = chain.HistoricalTip();
+    const ChainReader reader = chain.Read(); // both change together
+    return {chain.SnapshotBase(), chain.HistoricalTip()};
+}
+
+/** The proof of the history below a snapshot. It takes blocks in any order: their number stands for
+ *  a height, as if they were the first ones. */
+void AppendHistory(UniValue& out, const ChainContext& context)
+{
+    const ChainManager& chain = context.Headers();
+    const auto [base, older] = SnapshotOf(chain);
     if (!base || !older) return;
+    const HeaderNode* reached = older;
+    double progress = HistoricalProgress(*older, *base);
+    const auto proof = context.snapshots ? context.snapshots->Proof() : std::nullopt;
+    const int folded = proof ? static_cast<int>(proof->blocks) : 0;
+    if (folded > older->height && proof->total_bytes > 0) {
+        reached = base->Ancestor(folded);
+        progress = static_cast<double>(proof->bytes) / static_cast<double>(proof->total_bytes);
+    }
     UniValue history(UniValue::VOBJ);
     history.pushKV("snapshotheight", Num(base->height));
-    history.pushKV("blocks", Num(older->height));
-    history.pushKV("bestblockhash", older->hash.ToHex());
-    history.pushKV("mediantime", Num(older->MedianTimePast()));
-    history.pushKV("chainwork", older->chain_work.ToHex());
-    history.pushKV("verificationprogress", HistoricalProgress(*older, *base));
+    history.pushKV("blocks", Num(reached->height));
+    history.pushKV("bestblockhash", reached->hash.ToHex());
+    history.pushKV("mediantime", Num(reached->MedianTimePast()));
+    history.pushKV("chainwork", reached->chain_work.ToHex());
+    history.pushKV("verificationprogress", progress);
     out.pushKV("backgroundvalidation", history);
 }
 
@@ -69,7 +86,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     out.pushKV("chainwork", tip.chain_work.ToHex());
     out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
     AppendPruning(out, chain);
-    AppendHistory(out, chain);
+    AppendHistory(out, context);
     if (chain.Params().consensus.signet_blocks) {
         out.pushKV("signet_challenge", ToHex(chain.Params().consensus.signet_challenge));
     }
@@ -111,8 +128,8 @@ RpcMethod GetBlockchainInfo(ChainContext& context)
         "  \"automatic_pruning\": bool,     (boolean) Whether blocks are deleted automatically; if "
         "pruned\n"
         "  \"prune_target_size\": n,        (numeric) Maximum bytes of block files; if automatic\n"
-        "  \"backgroundvalidation\": {      (json object) With a snapshot only: state of the older "
-        "coins\n"
+        "  \"backgroundvalidation\": {      (json object) Until the history of a snapshot is "
+        "proven: state of the proof\n"
         "    \"snapshotheight\", \"blocks\", \"bestblockhash\", \"mediantime\", \"chainwork\", "
         "\"verificationprogress\"\n"
         "  },\n"
@@ -230,8 +247,7 @@ UniValue Chainstates(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
     const HeaderNode& tip = TipOrGenesis(chain);
-    const HeaderNode* const base = chain.SnapshotBase();
-    const HeaderNode* const older = chain.HistoricalTip();
+    const auto [base, older] = SnapshotOf(chain);
     UniValue states(UniValue::VARR);
     if (base && older) states.push_back(Chainstate(context, *older, nullptr, false));
     states.push_back(Chainstate(context, tip, base, true));

@@ -82,9 +82,8 @@ RpcMethod MakeLoadTxOutSet(ChainContext& context)
             "loadtxoutset",
             "Goes on from the coins of a snapshot file, which must be of a block that the node "
             "knows the coins of, and above its tip. All of the file is checked against their known "
-            "hash. The coins so far stay beside them. This node does not check the blocks below "
-            "the snapshot (getchainstates: validated); Bitcoin Core, started on the same "
-            "directory, does.",
+            "hash. The coins so far stay beside them, until the blocks below the snapshot, which "
+            "are fetched in the background, have proven it (getchainstates: validated).",
             {WithCliForm({"path", RpcType::kString, true, "",
                           "The file; a relative path is below the data directory"},
                          CliForm::kFreeText)},

@@ -1,6 +1,6 @@
 """loadtxoutset: a node goes on from the coins of a snapshot file, follows the chain from there and
-stays consistent through restarts, kills, rebuilds and reorganisations. It says in each answer that
-nothing proves the history below."""
+stays consistent through restarts, kills, rebuilds and reorganisations. As long as blocks below it
+are missing, each answer says that nothing proves the history."""
 
 import contextlib
 import http.client
@@ -10,73 +10,14 @@ import shutil
 import threading
 import time
 
-from framework import BURNT, FunctionalTest, RpcError, coins, wait_until
+from framework import BURNT, RpcError, coins, wait_until
+from snapshot_chain import ANYONE, BASE, SPENT, TIP, SnapshotTest
 
-BASE, TIP = 115, 125
-SPENT = 108  # the block that spends coins, below the base
-ANYONE = "raw(51)"
-SECOND = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"  # a second output
 MAGIC, VERSION, NETWORK, HASH, COUNT, COINS = 0, 5, 7, 11, 43, 51  # offsets in a snapshot file
 LOADING, DAMAGED = -22, -32603  # codes of errors
 
 
-class Snapshots(FunctionalTest):
-    def setUp(self):
-        super().setUp()
-        self.make_source()
-        self.known = "-assumeutxo=" + ":".join(map(str, (
-            BASE, self.dump["txoutset_hash"], self.dump["nchaintx"])))
-
-    def make_source(self):
-        """A node with the whole chain, its blocks, and a snapshot below its tip."""
-        self.source = self.node("regtest").start()
-        made = self.source.rpc("generatetodescriptor", SPENT - 1, ANYONE)
-        first = self.source.rpc("getblock", made[0], 1)["tx"][0]
-        spend = self.source.rpc("createrawtransaction", [{"txid": first, "vout": 0}],
-                                [{BURNT: "24.5"}, {SECOND: "25.4"}])
-        self.source.rpc("generateblock", ANYONE, [spend])
-        self.source.rpc("generatetodescriptor", TIP - SPENT, ANYONE)
-        self.hashes = [self.source.rpc("getblockhash", h) for h in range(TIP + 1)]
-        self.blocks = [self.source.rpc("getblock", h, 0) for h in self.hashes]
-        self.file = self.dir / "utxo.dat"
-        self.dump = self.source.rpc("dumptxoutset", str(self.file), "", {"rollback": BASE})
-        self.wanted = coins(self.source)
-
-    def with_headers(self, *args, upto=TIP):
-        node = self.node("regtest", self.known, *args).start()
-        self.send_headers(node, upto)
-        return node
-
-    def send_headers(self, node, upto=TIP):
-        for block in self.blocks[1:upto + 1]:
-            node.rpc("submitheader", block[:160])
-
-    def send(self, node, begin, end):
-        """The blocks from `begin` to before `end`."""
-        for block in self.blocks[begin:end]:
-            self.assertIn(node.rpc("submitblock", block), (None, "inconclusive", "duplicate"))
-        return node
-
-    def load(self, node, file=None):
-        return node.rpc("loadtxoutset", str(file or self.file))
-
-    def loaded(self, *args):
-        node = self.with_headers(*args)
-        self.load(node)
-        return node
-
-    def states(self, node):
-        return [(state["blocks"], state.get("snapshot_blockhash"), state["validated"])
-                for state in node.rpc("getchainstates")["chainstates"]]
-
-    def assert_begun(self, node, height=TIP, older=0):
-        """The coins are the source's at this height, and began with the snapshot."""
-        node.wait_for_height(height)
-        self.assertEqual(self.states(node),
-                         [(older, None, True), (height, self.hashes[BASE], False)])
-        if height == TIP:
-            self.assertEqual(coins(node), self.wanted)
-
+class Snapshots(SnapshotTest):
     def test_goes_on_from_the_snapshot(self):
         node = self.with_headers()
         self.assertEqual(self.load(node), {
@@ -109,11 +50,13 @@ class Snapshots(FunctionalTest):
         self.send(node, BASE + 1, TIP - 2)
         self.load(node)
         self.assert_begun(node, TIP - 3, older=50)
-        self.send(node, 51, BASE + 1)  # those below come later
+        self.send(node, 51, BASE)  # those below come later
         node.stop().start()
         self.assert_begun(node, TIP - 3, older=50)
         self.send(node, TIP - 2, TIP + 1)
         self.assert_begun(node, older=50)
+        self.send(node, BASE, BASE + 1)
+        self.assert_proven(node)
         self.assertEqual(node.rpc("getblock", self.hashes[BASE])["height"], BASE)
         tips = [tip for tip in node.rpc("getchaintips") if tip["status"] == "active"]
         self.assertEqual([tip["height"] for tip in tips], [TIP])
@@ -149,15 +92,19 @@ class Snapshots(FunctionalTest):
         port = self.source.port + 1
         self.source.start("-listen=1", f"-bind=127.0.0.1:{port}")
         node.stop().start(f"-connect=127.0.0.1:{port}")
-        self.assert_begun(node)
+        self.assert_proven(node)
         self.source.rpc("generatetodescriptor", 1, ANYONE)
         node.wait_for_height(TIP + 1)
-        self.assertEqual(self.states(node)[0], (0, None, True))
+        self.assertEqual(self.states(node), [(TIP + 1, None, True)])
 
     def test_rebuild_goes_without_it(self):
         node = self.loaded()
-        self.send(node, 1, TIP + 1)
+        self.send(node, 1, BASE)
+        self.send(node, BASE + 1, TIP + 1)
         self.assert_begun(node)
+        node.stop().start()
+        self.assert_begun(node)
+        self.send(node, BASE, BASE + 1)
         for way in ("-reindex-chainstate", "-reindex"):
             node.stop().start(way)
             node.wait_for_height(TIP)
@@ -184,8 +131,11 @@ class Snapshots(FunctionalTest):
         self.send(node, 31, BASE + 1)
         wait_until(lambda: node.rpc("getindexinfo")["txindex"]["best_block_height"] == TIP,
                    "the index reads what came later")
+        self.assert_proven(node)
+        wait_until(lambda: all(index["synced"] for index in node.rpc("getindexinfo").values()),
+                   "both indexes, with the undo data that is made after the proof")
         node.stop().start()
-        self.assert_begun(node, older=30)
+        self.assert_proven(node)
 
     def damaged(self, name, change):
         data = bytearray(self.file.read_bytes())

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 
 from core_node import CoreNode, PairTest
-from framework import NO_UNDO, FunctionalTest, Node, coins
+from framework import NO_UNDO, FunctionalTest, Node, coins, wait_until
 from regtest_chain import REGTEST_BITS, REGTEST_GENESIS, Block, height_push, subsidy
 from wire import Tx, sized
 
@@ -143,6 +143,30 @@ class Snapshots(FunctionalTest):
         core.stop()
         ours.start()
         self.assertEqual((coins(ours), states(ours)), (wanted, [(BASE + 10, None, True)]))
+
+    def test_core_opens_what_ours_has_proven(self):
+        """Of a snapshot that either loaded; older coins of Core's are a part of the way."""
+        for make in (self.ours, self.core):
+            with self.subTest(make.__name__):
+                self.dir = self.dir / make.__name__
+                begun_there = self.with_snapshot(50, make)
+                ours = self.ours(begun_there.datadir).start()
+                self.feed(ours, 50, BASE + 10)
+                wait_until(lambda node=ours: states(node) == [(BASE + 10, None, True)],
+                           "the proof of the history")
+                wait_until(lambda node=ours: "undo" not in node.rpc("getboosterinfo"),
+                           "undo data below the base")
+                wanted = coins(ours)
+                ours.stop()
+                self.assertEqual(self.chainstate_folders(ours), ["chainstate"])
+                core = self.core(ours.datadir).start("-checklevel=4", "-checkblocks=0")
+                self.assertEqual(states(core), [(BASE + 10, None, True)])
+                self.assertEqual(coins(core), wanted)
+                self.assertIn("NETWORK", core.rpc("getnetworkinfo")["localservicesnames"])
+                self.feed(core, BASE + 10, BASE + 12)
+                core.stop()
+                self.assertEqual(states(ours.start()), [(BASE + 12, None, True)])
+                ours.stop()
 
     def test_older_coins_that_differ(self):
         core = self.with_snapshot(BASE)

@@ -1,11 +1,15 @@
-// Loading a snapshot on a machine that fails: each operation of the disk fails once, and each is
-// the last before a power cut. Afterwards the node has the older coins or those of the snapshot,
-// and comes to the same coins as serial validation.
+// Loading a snapshot, and proving the history below it, on a machine that fails: each operation of
+// the disk fails once, and each is the last before a power cut. Afterwards the node has the older
+// coins or those of the snapshot, and comes to the same coins as serial validation.
 #include "booster/booster_machine.h"
 #include "booster/snapshot_session.h"
+#include "storage/chainstate_builder.h"
 #include "storage/snapshot.h"
+#include "support/fault_sample.h"
 #include "support/kept_log.h"
 #include "validation/snapshot_folder.h"
+
+#include <thread>
 
 namespace ibd::test {
 
@@ -68,6 +72,16 @@ const Chain& TheChain()
     return chain;
 }
 
+/** A network without peers. */
+class NoPeers final : public BlockFetcher {
+public:
+    void Fetch(DownloadGoal&, BlockSink&) override {}
+    void StopFetching() override {}
+    void Wake() override {}
+    size_t PeerCount() const override { return 0; }
+    HeaderAnswers AskForLastHeaders() override { return {}; }
+};
+
 /** A node's start on a directory, as far as coins go. */
 class Start {
 public:
@@ -77,7 +91,8 @@ public:
     }
     ~Start() { Close(); }
 
-    Result<> Open()
+    /** `proves`: StartProof() works. */
+    Result<> Open(bool proves = false)
     {
         ChainStackOptions options;
         options.manager.hash_key = {1, 2};
@@ -92,7 +107,13 @@ public:
         hooks.pool_is_empty = [] { return true; };
         hooks.switched = [this] { ++switched; };
         hooks.fatal = [this](const Error&) { ++fatal; };
+        hooks.booster.threads = 4;
+        hooks.booster.memory_bytes = 1 << 16;
+        hooks.booster.checkpoint_bytes = 6'000;
+        hooks.booster.directory = m_base / "regtest/ibdbooster";
+        if (proves) hooks.proof = [this] { return ProofHooks(); };
         session.emplace(m_env, m_log, TheChain().params, *m_dir, m_interrupt, hooks);
+        IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, m_dir->Chainstate()));
         IBD_RETURN_IF_ERROR(session->Prepare());
         IBD_RETURN_IF_ERROR(m_stack->OpenIndex());
         IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
@@ -121,6 +142,25 @@ public:
         return session->Load(Chain(), file, TheChain().header,
                              [](const std::function<Result<>()>& task) { return task(); });
     }
+    /** Stores the blocks below the snapshot, without connecting any. */
+    Result<> StoreHistory()
+    {
+        for (int h = kOlder + 1; h <= kBase; ++h) {
+            const auto stored = Chain().AcceptBlock(TheChain().blocks[size_t(h)]);
+            if (!stored) return stored.GetError();
+        }
+        return Chain().Flush(FlushMode::kAlways);
+    }
+    /** Waits for the end of a proof whose blocks are all stored. */
+    void Prove()
+    {
+        session->StartProof(Chain());
+        const auto runs = [&] {
+            const auto now = session->Proof();
+            return now && std::string_view(now->phase) != "failed";
+        };
+        while (runs()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     CoinsDump Dump()
     {
         Must(Chain().Flush(FlushMode::kAlways));
@@ -128,8 +168,10 @@ public:
     }
     void Close()
     {
-        session.reset();
+        if (session) session->StopProof();
         m_stack.reset();
+        if (session) session->Settle();
+        session.reset();
         m_dir.reset();
     }
     ChainManager& Chain() { return m_stack->Chain(); }
@@ -141,8 +183,17 @@ public:
     std::optional<SnapshotSession> session;
     int switched = 0;
     int fatal = 0;
+    std::atomic<int> proven = 0;
+    std::string refuted;
 
 private:
+    SnapshotProofHooks ProofHooks()
+    {
+        return {.run = [](const std::function<Result<>()>& task) { return task(); },
+                .peers = &m_peers,
+                .proven = [this] { ++proven; },
+                .refuted = [this](const Error& error) { refuted = error.message; }};
+    }
     KvIoCheck Check()
     {
         return [this](const char* kind, const Path& path) { return m_env.Step(kind, path); };
@@ -153,6 +204,7 @@ private:
     const std::atomic<bool> m_interrupt{false};
     AcceptAllScripts m_scripts;
     KeptLog m_log;
+    NoPeers m_peers;
     std::unique_ptr<DataDir> m_dir;
     std::unique_ptr<ChainStack> m_stack;
 };
@@ -302,6 +354,119 @@ TEST_CASE("a disk without room is named before coins are written")
         CHECK_FALSE(start.LeavesWork());
     }
     RequireRight(dir / "node", false);
+}
+
+namespace {
+
+/** A directory with a snapshot in use, blocks above it, and all blocks below. */
+void PrepareProof(const Path& base)
+{
+    Prepare(base);
+    FaultEnv env;
+    Start start(base, env);
+    Must(start.Open());
+    Must(start.Load());
+    start.Feed(kTop - 3);
+    Must(start.StoreHistory());
+}
+
+/** A start on a sound machine proves the history; the next finds an ordinary chainstate. */
+void RequireProves(const Path& base)
+{
+    FaultEnv env;
+    {
+        Start start(base, env);
+        Must(start.Open(true));
+        if (start.Chain().SnapshotBase()) {
+            start.Prove();
+            REQUIRE(start.proven == 1);
+        }
+        REQUIRE(start.Chain().SnapshotBase() == nullptr);
+        start.Feed(kTop);
+        REQUIRE((start.Dump() == TheChain().coins));
+    }
+    Start start(base, env);
+    Must(start.Open(true));
+    REQUIRE_FALSE(start.session->InUse());
+    REQUIRE_FALSE(std::filesystem::exists(base / "regtest/chainstate_snapshot"));
+    REQUIRE_FALSE(std::filesystem::exists(base / "regtest/ibdbooster/snapshot"));
+    REQUIRE((start.Dump() == TheChain().coins));
+}
+
+/** Number of operations of a start before the proof, and up to the end of the stop after it. */
+std::pair<uint64_t, uint64_t> CountProof(const Path& base)
+{
+    FaultEnv env;
+    uint64_t before = 0;
+    {
+        Start start(base, env);
+        Must(start.Open(true));
+        before = env.Operations();
+        start.Prove();
+        REQUIRE(start.proven == 1);
+    }
+    return {before, env.Operations()};
+}
+
+} // namespace
+
+TEST_CASE("the proof of a snapshot survives a failure or a power cut at any operation")
+{
+    const TempDir dir(MemoryFolder());
+    PrepareProof(dir / "ready");
+    const auto copy = [&] {
+        std::filesystem::remove_all(dir / "node");
+        std::filesystem::copy(dir / "ready", dir / "node",
+                              std::filesystem::copy_options::recursive);
+    };
+    copy();
+    const auto [before, after] = CountProof(dir / "node");
+    REQUIRE(after - before > 30);
+    RequireProves(dir / "node");
+    for (const bool cut : {false, true}) {
+        const FaultSample sample = SampleOfFaults(after - before, 80);
+        for (uint64_t at = before + 1 + sample.first; at <= after; at += sample.step) {
+            INFO((cut ? "power cut at " : "failure of ") << at);
+            copy();
+            FaultEnv env;
+            {
+                Start start(dir / "node", env);
+                Must(start.Open(true));
+                if (cut) {
+                    env.CrashAt(at);
+                } else {
+                    env.SetScript(
+                        [at](const FaultEnv::Operation& now) { return now.number == at; });
+                }
+                start.Prove();
+                REQUIRE(start.refuted.empty());
+            }
+            if (cut) env.LoseUnsynced();
+            RequireProves(dir / "node");
+        }
+    }
+}
+
+TEST_CASE("a snapshot that the blocks refute is put aside")
+{
+    const TempDir dir(MemoryFolder());
+    PrepareProof(dir / "node");
+    const Path refuted = dir / "node/regtest/ibdbooster/snapshot";
+    FaultEnv env;
+    {
+        // As if the hash of other coins were the known one: the verdict of an earlier start.
+        std::filesystem::create_directories(refuted);
+        Bytes record(TheChain().params.assumeutxo.back().hash_serialized.Span().begin(),
+                     TheChain().params.assumeutxo.back().hash_serialized.Span().end());
+        Must(WriteFileAtomically(env, refuted / "refuted", record));
+    }
+    Start start(dir / "node", env);
+    Must(start.Open(true));
+    REQUIRE(start.Chain().SnapshotBase() == nullptr);
+    REQUIRE_FALSE(std::filesystem::exists(refuted));
+    REQUIRE(std::filesystem::exists(dir / "node/regtest/chainstate_snapshot_INVALID"));
+    start.Feed(kTop); // from the older coins
+    REQUIRE((start.Dump() == TheChain().coins));
 }
 
 } // namespace ibd::test

@@ -1,0 +1,95 @@
+// SnapshotProof: proves the history below a UTXO snapshot in use, without a second chainstate,
+// while the node is in use: all outputs minus all inputs of the blocks minus the coins of the
+// snapshot is zero, and each coin is in its block with its amount and script. It sorts the coins by
+// block, then folds the blocks in any order, stored ones and new ones of peers. Owned by
+// SnapshotSession. The work is on a thread of its own at low priority, with half of the booster's
+// threads; the rest on any. Its files lie in a folder of its own in the booster's; a start goes on
+// with them. See doc/decisions/014-snapshot-proof.md. Memory: BoosterOptions::memory_bytes, and a
+// PeerBlockSupply's.
+#pragma once
+
+#include "booster/peer_block_source.h"
+#include "booster/proof_progress.h"
+#include "swiftsync/snapshot_coins.h"
+
+namespace ibd {
+
+/** What the proof needs of the node. */
+struct SnapshotProofHooks {
+    /** Runs a task on the thread that changes the chain, and waits for it. */
+    std::function<Result<>(const std::function<Result<>()>& task)> run;
+    /** Fetches missing blocks when peers have nothing more urgent to send; outlives the proof. */
+    BlockFetcher* peers = nullptr;
+    /** The history is proven, and the chain knows it. On the proof's thread, as the others. */
+    std::function<void()> proven;
+    /** The coins must not be used any further: the node must stop. */
+    std::function<void(const Error&)> refuted;
+};
+
+class SnapshotProof {
+public:
+    /** What is known of a snapshot. */
+    enum class Standing { kOpen, kProven, kRefuted };
+
+    /** `booster`: of the node; the proof's folder is in its directory. All references outlive it.
+     */
+    SnapshotProof(Env& env, Logger& log, const ChainParams& params, BoosterOptions booster);
+    ~SnapshotProof() { Stop(); }
+
+    // While the thread does not run.
+
+    /** By the files of earlier starts. */
+    Result<Standing> Look(const AssumeutxoData& data) const;
+    /** Removes these files. */
+    Result<> Remove() const;
+    /** Begins or goes on. The chain's coins began with this snapshot. Once. */
+    void Start(ChainManager& chain, const AssumeutxoData& data, SnapshotProofHooks hooks);
+
+    /** Interrupts the work and waits for its end. */
+    void Stop();
+    /** The verdict of this process. */
+    Standing Now() const { return m_standing; }
+    /** While the work is under way or has failed. */
+    std::optional<ProofProgress> Progress() const;
+
+private:
+    SnapshotIdentity Identity(const AssumeutxoData& data) const;
+    FoldRules Rules() const;
+    Path CoinsFolder() const { return m_options.directory / "coins"; }
+    Path SpentFolder() const { return m_options.directory / "spent"; }
+    void Work();
+    Result<> Prove();
+    /** Null: stopped. */
+    Result<std::unique_ptr<SnapshotCoins>> OpenCoins();
+    Result<> CheckRoom() const;
+    Result<bool> MakeCoins();
+    Result<Verdict> Fold(const SnapshotCoins& coins);
+    bool Mends(const Error& error);
+    Result<> Conclude(const Verdict& verdict, const SnapshotCoins& coins);
+    void Accept(uint64_t coins);
+    Result<> Refute(const std::string& why);
+    Found<std::string> NameDifference(const SnapshotCoins& coins);
+    bool Wait(std::chrono::milliseconds time);
+    void SetPhase(const char* phase);
+
+    Env& m_env;
+    Logger& m_log;
+    const ChainParams& m_params;
+    const BoosterOptions m_options;
+    ChainManager* m_chain = nullptr;
+    const HeaderNode* m_base = nullptr;
+    SnapshotIdentity m_snapshot;
+    SnapshotProofHooks m_hooks;
+    std::atomic<Standing> m_standing{Standing::kOpen};
+    std::atomic<bool> m_stop{false};
+    int64_t m_folded = 0;     //!< blocks at the end of the last fold
+    int64_t m_failed_at = -1; //!< blocks at the last error
+    mutable Mutex m_mutex;
+    std::condition_variable_any m_stopped;
+    const char* m_phase IBD_GUARDED_BY(m_mutex) = nullptr; //!< null: not begun, or done
+    SyncEngine* m_engine IBD_GUARDED_BY(m_mutex) = nullptr;
+    const PeerBlockSupply* m_supply IBD_GUARDED_BY(m_mutex) = nullptr;
+    NamedThread m_thread;
+};
+
+} // namespace ibd
