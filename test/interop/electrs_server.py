@@ -84,6 +84,10 @@ class ElectrsServer:
                           hashlib.sha256(script).digest()[::-1].hex())
         return [(item["height"], item["tx_hash"]) for item in found]
 
+    def wait_for_history(self, script, *wanted):
+        """electrs may look at a new block before it looks at the pool again."""
+        wait_until(lambda: self.history(script) == list(wanted), SECONDS, f"a history of {wanted}")
+
     def __exit__(self, *_):
         if self._line:
             self._stream.close()

@@ -21,10 +21,10 @@ class WithElectrs(PaidWallet):
             paid, txs = VALUE - FEE, [self.paying(address), redeem(*self.coins.pop(), FEE)]
             self.send(self.core, *txs)
             server.wait_for_balance(SCRIPT, 0, paid)
-            self.assertEqual(server.history(SCRIPT), [(0, txs[0].txid())])
+            server.wait_for_history(SCRIPT, (0, txs[0].txid()))
             self.mine(server)
             server.wait_for_balance(SCRIPT, paid, 0)
-            self.assertEqual(server.history(SCRIPT), [(tip + 1, txs[0].txid())])
+            server.wait_for_history(SCRIPT, (tip + 1, txs[0].txid()))
             for tx in txs:
                 self.assertEqual(server.call("blockchain.transaction.get", tx.txid()),
                                  tx.raw().hex())
