@@ -26,12 +26,10 @@ from electrs_server import ElectrsServer  # noqa: E402
 from filter_wallet import FilterWallet  # noqa: E402
 from framework import Node, free_port  # noqa: E402
 from lnd_node import LndNode  # noqa: E402
-from regtest_chain import FINAL, REDEEM, Chain  # noqa: E402
-from wire import Tx  # noqa: E402
+from paid_wallet import ADDRESS, chain_with_coins, payment  # noqa: E402
 
 TOPICS = ("hashblock", "rawblock", "hashtx", "rawtx", "sequence")
-COINS, VALUE, FEE = 400, 10_000_000, 2_000  # satoshis
-MINER = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
+COINS = 400
 
 
 class Stack:
@@ -49,8 +47,7 @@ class Stack:
     def start(self, stack):
         stack.callback(self.node.kill)
         self.node.start("-listen=1", f"-bind=127.0.0.1:{self.node.p2p_port}", "-noconnect")
-        chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
-        self.coins = chain.split(COINS, VALUE)
+        chain, self.coins = chain_with_coins(COINS)
         for block in chain.blocks:
             self.node.rpc("submitblock", block.raw().hex())
         self.show_node()
@@ -77,7 +74,7 @@ class Stack:
     def begin_lnd(self, stack):
         topics = {topic: self.zmq[topic] for topic in ("rawblock", "rawtx")}
         lnd = stack.enter_context(LndNode(self.node, zmq=topics))
-        self.node.rpc("generatetoaddress", 1, MINER)  # ends the initial download, for lnd
+        self.node.rpc("generatetoaddress", 1, ADDRESS)  # ends the initial download, for lnd
         lnd.create_wallet()
         address = lnd.get("/v1/newaddress?type=WITNESS_PUBKEY_HASH")["address"]
         self.wallets.append(("lnd", address, lambda: lnd.get(
@@ -106,15 +103,13 @@ class Stack:
         """A coin for each wallet, while there are any."""
         for _, address, _ in self.wallets:
             if self.coins:
-                script = self.node.rpc("validateaddress", address)["scriptPubKey"]
-                tx = Tx([(*self.coins.pop(), REDEEM, FINAL)],
-                        [(VALUE - FEE, bytes.fromhex(script))])
+                tx = payment(self.node, self.coins.pop(), address)
                 self.node.rpc("sendrawtransaction", tx.raw().hex())
 
     def mine(self):
         """A block that pays each wallet; prints what they have, in satoshis."""
         self.pay()
-        block, = self.node.rpc("generatetoaddress", 1, MINER)
+        block, = self.node.rpc("generatetoaddress", 1, ADDRESS)
         height = self.node.rpc("getblockcount")
         for server in self.servers:
             server.wait_for_height(height)

@@ -68,10 +68,13 @@ class ElectrsServer:
         wait_until(lambda: self.call("blockchain.block.headers", height, 1)["count"] == 1, SECONDS,
                    f"electrs at {height}")
 
+    def _of_script(self, method, script):
+        return self.call(f"blockchain.scripthash.{method}",
+                         hashlib.sha256(script).digest()[::-1].hex())
+
     def balance(self, script):
         """(satoshis in blocks, satoshis in the pool) of an output script."""
-        found = self.call("blockchain.scripthash.get_balance",
-                          hashlib.sha256(script).digest()[::-1].hex())
+        found = self._of_script("get_balance", script)
         return found["confirmed"], found["unconfirmed"]
 
     def wait_for_balance(self, script, confirmed, unconfirmed):
@@ -80,8 +83,7 @@ class ElectrsServer:
 
     def history(self, script):
         """(height, txid) of the transactions; height 0: in the pool."""
-        found = self.call("blockchain.scripthash.get_history",
-                          hashlib.sha256(script).digest()[::-1].hex())
+        found = self._of_script("get_history", script)
         return [(item["height"], item["tx_hash"]) for item in found]
 
     def wait_for_history(self, script, *wanted):

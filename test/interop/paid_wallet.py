@@ -17,13 +17,25 @@ SPENT = VALUE // 2
 LOG_SHOWN = 8_000  # characters
 
 
+def chain_with_coins(count):
+    """A chain up to now, and coins on it, (txid, output), each of VALUE."""
+    chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
+    return chain, chain.split(count, VALUE)
+
+
+def payment(node, coin, address):
+    """A transaction of FEE that pays a coin to an address."""
+    script = node.rpc("validateaddress", address)["scriptPubKey"]
+    return Tx([(*coin, REDEEM, FINAL)], [(VALUE - FEE, bytes.fromhex(script))])
+
+
 class PaidWallet(JoinedNodes):
     options = ()
 
     def setUp(self):
         super().setUp()
-        chain = Chain(first_time=int(time.time()) - 600 * 110).grow(101)
-        self.coins = [(*coin, VALUE) for coin in chain.split(COINS, VALUE)]
+        chain, coins = chain_with_coins(COINS)
+        self.coins = [(*coin, VALUE) for coin in coins]
         self.core = self.start(CoreNode)
         self.ours = self.start(Node, "-debug=net", *self.options)
         self.submit_all(chain)
@@ -31,9 +43,7 @@ class PaidWallet(JoinedNodes):
 
     def paying(self, address):
         """A transaction of FEE whose only output is the address's."""
-        script = self.core.rpc("validateaddress", address)["scriptPubKey"]
-        txid, vout, value = self.coins.pop()
-        return Tx([(txid, vout, REDEEM, FINAL)], [(value - FEE, bytes.fromhex(script))])
+        return payment(self.core, self.coins.pop()[:2], address)
 
     def send(self, node, *txs):
         for tx in txs:
