@@ -65,9 +65,8 @@ void TipDownload::SetHistory(const DownloadGoal* goal, BlockSink* sink)
  *  there is none above height `after`, or a block above the tip is missing, which comes first. */
 const HeaderNode* TipDownload::NextOld(int32_t after) const
 {
-    if (NextMissing(-1)) return nullptr;
     const Lock lock(m_mutex);
-    if (!m_history) return nullptr;
+    if (!m_history || NextMissing(-1)) return nullptr;
     const HeaderNode* node = nullptr;
     int32_t at = -1;
     for (size_t i = 1; i <= kMostOld && m_history_sink->HasRoom(i * kRoomForBlock); ++i) {

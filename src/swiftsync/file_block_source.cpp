@@ -89,8 +89,7 @@ Result<> FileBlockSource::ClaimAhead()
     return {};
 }
 
-/** Where the bytes of a gapless sequence of planned blocks end, or begin; an estimate if the last
- *  is the last of its file. */
+/** Where a planned block ends in its file; an estimate if it is the last one there. */
 uint64_t FileBlockSource::EndOf(const PlannedBlock& block) const
 {
     return block.offset + m_plan.BytesOf(block);
