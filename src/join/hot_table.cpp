@@ -65,12 +65,14 @@ std::span<const Record> ShardedRecords<Record>::Group(Starts& starts)
 
 template <typename Record>
 HotTable<Record>::HotTable(const TableShape& shape, bool meet)
-    : m_shape(shape), m_meet(meet), m_page_mask(shape.Partitions() / kShards - 1), m_shards(kShards)
+    : m_shape(shape), m_meet(meet), m_page_mask(shape.Partitions() / kShards - 1),
+      m_buckets(meet ? kShards * shape.buckets : 0), m_shards(kShards)
 {
     const size_t partitions = shape.Partitions() / kShards;
-    for (Shard& shard : m_shards) {
+    for (size_t s = 0; s < kShards; ++s) {
+        Shard& shard = m_shards[s];
         const Lock lock(shard.mutex);
-        if (meet) shard.buckets.resize(shape.buckets);
+        if (meet) shard.buckets = std::span(m_buckets).subspan(s * shape.buckets, shape.buckets);
         shard.pages.resize(partitions * shape.page_bytes);
         shard.filled.resize(partitions);
     }

@@ -6,6 +6,7 @@
 
 #include "join/join_record.h"
 #include "join/spill_file.h"
+#include "util/huge_pages.h"
 
 namespace ibd {
 
@@ -95,7 +96,7 @@ private:
     };
     struct alignas(64) Shard {
         mutable Mutex mutex;
-        std::vector<Bucket> buckets IBD_GUARDED_BY(mutex);
+        std::span<Bucket> buckets IBD_GUARDED_BY(mutex);
         std::vector<uint8_t> pages IBD_GUARDED_BY(mutex);   //!< page_bytes for each partition
         std::vector<uint32_t> filled IBD_GUARDED_BY(mutex); //!< bytes of each page
         uint64_t met IBD_GUARDED_BY(mutex) = 0;
@@ -122,6 +123,7 @@ private:
     const bool m_meet;
     const uint32_t m_page_mask; //!< selects the page of a partition within its shard
     SpillWriter* m_writer = nullptr;
+    std::vector<Bucket, HugePageAllocator<Bucket>> m_buckets; //!< of all shards
     std::vector<Shard> m_shards;
 };
 
