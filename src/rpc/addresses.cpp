@@ -167,14 +167,20 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
                "validateaddress",
                "Return information about the given bitcoin address.",
                {{"address", RpcType::kString, true, "", "The text"}},
-               "{\n  \"isvalid\": bool,            (boolean) Whether it is\n"
-               "  \"address\": \"str\",           (string) In its usual form\n"
-               "  \"scriptPubKey\": \"hex\",      (string) The script that it stands for\n"
-               "  \"isscript\": bool,           (boolean) It names a script, not a key\n"
-               "  \"iswitness\": bool,          (boolean) It is a witness program\n"
-               "  \"witness_version\": n, \"witness_program\": \"hex\",\n"
-               "  \"error\": \"str\",             (string) Why it is invalid\n"
-               "  \"error_locations\": [ n, ... ]  (json array) Where, as far as is known\n}",
+               "{\n"
+               "  \"isvalid\": bool,               (boolean) Whether the text is an address of "
+               "this network\n"
+               "  \"address\": \"str\",              (string) The address in its usual form\n"
+               "  \"scriptPubKey\": \"hex\",         (string) Script of outputs that pay it\n"
+               "  \"isscript\": bool,              (boolean) Whether it stands for a script (P2SH, "
+               "P2WSH, P2TR)\n"
+               "  \"iswitness\": bool,             (boolean) Whether it is a witness program\n"
+               "  \"witness_version\": n,          (numeric) Version of the witness program\n"
+               "  \"witness_program\": \"hex\",      (string) The witness program\n"
+               "  \"error\": \"str\",                (string) Why it is invalid\n"
+               "  \"error_locations\": [ n, ... ]  (json array) Places of wrong characters, from "
+               "0, if known\n"
+               "}",
                "\"bc1q09vm5lfy0j5reeulh4x5752q25uqqvz34hufdl\"",
                [&context](const RpcCall& call) { return ValidateAddress(context, call); }});
     table.Add({"util",

@@ -173,8 +173,8 @@ RpcMethod ScanBlocksMethod(ChainContext& context)
                     "",
                     "",
                     {{"filter_false_positives", RpcType::kBool, false, "false",
-                      "Whether to look into the blocks, too: without, one in 784,931 filters and "
-                      "elements names a block in vain"}},
+                      "Whether to leave out blocks that have no such script, by reading each. "
+                      "Without it a filter names its block wrongly once in 784,931 scripts"}},
                     "options"});
     return {
         "blockchain",

@@ -259,24 +259,34 @@ UniValue Chainstates(const ChainContext& context)
 
 RpcMethod GetChainStates(ChainContext& context)
 {
-    return {"blockchain",
-            "getchainstates",
-            "The sets of coins that the node keeps.",
-            {},
-            "{\n  \"headers\": n,                     (numeric) Height of the best header\n"
-            "  \"chainstates\": [\n    {\n"
-            "      \"blocks\": n,                  (numeric) Height\n"
-            "      \"bestblockhash\": \"hex\",       (string) Tip\n"
-            "      \"bits\", \"target\", \"difficulty\", \"verificationprogress\"\n"
-            "      \"snapshot_blockhash\": \"hex\",  (string) Block of the snapshot that they "
-            "began with, if any\n"
-            "      \"coins_db_cache_bytes\": n,    (numeric) Size of the database's cache\n"
-            "      \"coins_tip_cache_bytes\": n,   (numeric) Size of the cache of coins\n"
-            "      \"validated\": bool             (boolean) Whether all blocks were validated: "
-            "not those up to a snapshot's\n"
-            "    }\n  ]\n}",
-            "",
-            [&context](const RpcCall&) { return Chainstates(context); }};
+    return {
+        "blockchain",
+        "getchainstates",
+        "Shows the sets of unspent outputs that the node keeps: one, or two while a snapshot is "
+        "not proven.",
+        {},
+        "{\n"
+        "  \"headers\": n,                     (numeric) Height of the best header\n"
+        "  \"chainstates\": [                  (json array) The active one last\n"
+        "    {\n"
+        "      \"blocks\": n,                  (numeric) Height of its tip\n"
+        "      \"bestblockhash\": \"hex\",       (string) Hash of the tip\n"
+        "      \"bits\": \"hex\",                (string) Target of the tip, in compact form\n"
+        "      \"target\": \"hex\",              (string) Target of the tip\n"
+        "      \"difficulty\": n,              (numeric) Difficulty of the tip\n"
+        "      \"verificationprogress\": n,    (numeric) Share of the network's "
+        "transactions, 0 to 1\n"
+        "      \"snapshot_blockhash\": \"hex\",  (string) Block of the snapshot that it was "
+        "loaded from, if any\n"
+        "      \"coins_db_cache_bytes\": n,    (numeric) Size of the database's cache\n"
+        "      \"coins_tip_cache_bytes\": n,   (numeric) Size of the cache of coins\n"
+        "      \"validated\": bool             (boolean) false: the blocks below the "
+        "snapshot are not proven yet\n"
+        "    }, ...\n"
+        "  ]\n"
+        "}",
+        "",
+        [&context](const RpcCall&) { return Chainstates(context); }};
 }
 
 UniValue TxStats(const ChainContext& context, const RpcCall& call)
@@ -320,12 +330,24 @@ RpcMethod GetChainTxStats(ChainContext& context)
 {
     return {"blockchain",
             "getchaintxstats",
-            "Counts the transactions of the chain, and their rate.",
+            "Counts the transactions of the chain and of its last blocks, and gives their rate.",
             {{"nblocks", RpcType::kNumber, false, "one month", "Blocks in the window"},
              {"blockhash", RpcType::kHex, false, "chain tip", "Last block of the window"}},
-            "{\n  \"time\": n, \"txcount\": n, \"window_final_block_hash\": \"hex\",\n"
-            "  \"window_final_block_height\": n, \"window_block_count\": n,\n"
-            "  \"window_interval\": n, \"window_tx_count\": n, \"txrate\": n\n}",
+            "{\n"
+            "  \"time\": n,                         (numeric) Time of the last block, seconds "
+            "since 1970\n"
+            "  \"txcount\": n,                      (numeric) Transactions up to the last block, "
+            "if known\n"
+            "  \"window_final_block_hash\": \"hex\",  (string) Hash of the last block\n"
+            "  \"window_final_block_height\": n,    (numeric) Height of the last block\n"
+            "  \"window_block_count\": n,           (numeric) Blocks in the window\n"
+            "  \"window_interval\": n,              (numeric) Median time past from its start to "
+            "its end, seconds\n"
+            "  \"window_tx_count\": n,              (numeric) Transactions in the window, if "
+            "known\n"
+            "  \"txrate\": n                        (numeric) Transactions per second in the "
+            "window, if known\n"
+            "}",
             "\n2016",
             [&context](const RpcCall& call) { return TxStats(context, call); }};
 }

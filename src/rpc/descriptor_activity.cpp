@@ -165,14 +165,35 @@ void AddDescriptorActivityMethod(RpcTable& table, ChainContext& context, const T
                                      "position, or the first and the last; 1000 without)"),
                 {"include_mempool", RpcType::kBool, false, "true",
                  "Whether transactions of the pool count"}},
-               "{\n  \"activity\": [\n"
-               "    { \"type\": \"spend\", \"amount\": n, \"blockhash\": \"hex\", \"height\": n,\n"
-               "      \"spend_txid\": \"hex\", \"spend_vin\": n, \"prevout_txid\": \"hex\",\n"
-               "      \"prevout_vout\": n, \"prevout_spk\": { ... } },\n"
-               "    { \"type\": \"receive\", \"amount\": n, \"blockhash\": \"hex\", "
-               "\"height\": n,\n"
-               "      \"txid\": \"hex\", \"vout\": n, \"output_spk\": { ... } }, ...\n  ]\n}\n"
-               "Without blockhash and height: in the pool",
+               "{\n"
+               "  \"activity\": [                (json array) In the order of the chain, then of "
+               "the pool\n"
+               "    {\n"
+               "      \"type\": \"spend\",         (string) An output of a descriptor is spent\n"
+               "      \"amount\": n,             (numeric) Amount of the spent output, bitcoin\n"
+               "      \"blockhash\": \"hex\",      (string) The block; left out in the pool\n"
+               "      \"height\": n,             (numeric) Height of the block; left out in the "
+               "pool\n"
+               "      \"spend_txid\": \"hex\",     (string) The transaction that spends the "
+               "output\n"
+               "      \"spend_vin\": n,          (numeric) Number of its input\n"
+               "      \"prevout_txid\": \"hex\",   (string) The transaction that made the output\n"
+               "      \"prevout_vout\": n,       (numeric) Number of the output\n"
+               "      \"prevout_spk\": { ... }   (json object) Script of the output\n"
+               "    },\n"
+               "    {\n"
+               "      \"type\": \"receive\",       (string) An output of a descriptor is made\n"
+               "      \"amount\": n,             (numeric) Amount of the output, bitcoin\n"
+               "      \"blockhash\": \"hex\",      (string) The block; left out in the pool\n"
+               "      \"height\": n,             (numeric) Height of the block; left out in the "
+               "pool\n"
+               "      \"txid\": \"hex\",           (string) The transaction that makes the "
+               "output\n"
+               "      \"vout\": n,               (numeric) Number of the output\n"
+               "      \"output_spk\": { ... }    (json object) Script of the output\n"
+               "    }, ...\n"
+               "  ]\n"
+               "}",
                "'[\"blockhash\"]' "
                "'[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'",
                [&context, &pool](const RpcCall& call) {

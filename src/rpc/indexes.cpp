@@ -29,9 +29,15 @@ void AddIndexMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"util",
                "getindexinfo",
-               "Shows the height of each active index.",
-               {{"index_name", RpcType::kString, false, "", "Of this one only"}},
-               "{ \"name\": { \"synced\": bool, \"best_block_height\": n }, ... }    (json object)",
+               "Shows how far each active index has come.",
+               {{"index_name", RpcType::kString, false, "",
+                 "Name of an index; without it all are shown"}},
+               "{\n"
+               "  \"name\": {                    (json object) An index\n"
+               "    \"synced\": bool,            (boolean) Whether it has come to the tip\n"
+               "    \"best_block_height\": n     (numeric) Height of the last block that it has\n"
+               "  }, ...\n"
+               "}",
                "\ntxindex",
                [&context](const RpcCall& call) { return IndexInfo(context, call); }});
     table.AnswerEarly({"getindexinfo"});

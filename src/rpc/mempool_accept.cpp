@@ -130,14 +130,28 @@ void AddTestAcceptMethod(RpcTable& table, PoolContext& context)
                  {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"}},
-               "[\n  {\n"
-               "    \"txid\": \"hex\", \"wtxid\": \"hex\",\n"
-               "    \"package-error\": \"str\",    (string) Error of the package as a whole\n"
-               "    \"allowed\": bool,          (boolean) Left out if that was not found out\n"
-               "    \"vsize\": n,               (numeric) Virtual bytes\n"
-               "    \"fees\": { \"base\", \"effective-feerate\", \"effective-includes\" },\n"
-               "    \"reject-reason\": \"str\", \"reject-details\": \"str\"\n"
-               "  }, ...\n]",
+               "[\n"
+               "  {\n"
+               "    \"txid\": \"hex\",                       (string) Id of the transaction\n"
+               "    \"wtxid\": \"hex\",                      (string) Its hash with witness\n"
+               "    \"package-error\": \"str\",              (string) Error of the package as a "
+               "whole\n"
+               "    \"allowed\": bool,                     (boolean) Whether the pool would take "
+               "it; left out if an\n"
+               "                                         error of the package came first\n"
+               "    \"vsize\": n,                          (numeric) Virtual bytes, if it is "
+               "allowed\n"
+               "    \"fees\": {                            (json object) If it is allowed\n"
+               "      \"base\": n,                         (numeric) Fee that it pays, bitcoin\n"
+               "      \"effective-feerate\": n,            (numeric) Fee rate by which it was "
+               "judged, BTC/kvB\n"
+               "      \"effective-includes\": [ \"wtxid\" ]  (json array) Transactions that the "
+               "rate counts\n"
+               "    },\n"
+               "    \"reject-reason\": \"str\",              (string) Why it is not allowed\n"
+               "    \"reject-details\": \"str\"              (string) The reason with details\n"
+               "  }, ...\n"
+               "]",
                "'[\"signedhex\"]'",
                [&context](const RpcCall& call) { return TestAccept(context, call); }});
 }

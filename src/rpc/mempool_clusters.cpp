@@ -117,10 +117,19 @@ void AddMempoolClusterMethods(RpcTable& table, PoolContext& context)
                "getmempoolcluster",
                "Shows the cluster of a pool transaction, in mining order.",
                {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
-               "{\n  \"clusterweight\": n,    (numeric) With -bytespersigop\n"
-               "  \"txcount\": n,\n"
-               "  \"chunks\": [ {           (json array) Mined together, the best first\n"
-               "    \"chunkfee\": n, \"chunkweight\": n, \"txs\": [ \"txid\" ]\n  }, ... ]\n}",
+               "{\n"
+               "  \"clusterweight\": n,      (numeric) Weight of the cluster by policy "
+               "(-bytespersigop)\n"
+               "  \"txcount\": n,            (numeric) Transactions in it\n"
+               "  \"chunks\": [              (json array) Its chunks, the best first\n"
+               "    {\n"
+               "      \"chunkfee\": n,       (numeric) Fees of the chunk, bitcoin\n"
+               "      \"chunkweight\": n,    (numeric) Weight of the chunk\n"
+               "      \"txs\": [ \"txid\" ]    (json array) Its transactions, which are mined "
+               "together\n"
+               "    }, ...\n"
+               "  ]\n"
+               "}",
                "\"mytxid\"",
                [&context](const RpcCall& call) {
                    return ClusterOf(context.pool, Txid(call.Hash(0, "txid")));
@@ -142,8 +151,9 @@ void AddPrioritiseMethods(RpcTable& table, PoolContext& context)
                "Adds an amount to the fee with which the pool ranks a transaction.",
                {{"txid", RpcType::kHex, true, "", "The transaction; it may be unknown"},
                 {"dummy", RpcType::kNumber, false, "", "0 or null"},
-                {"fee_delta", RpcType::kNumber, true, "", "Satoshi to add to its fee; may be "
-                                                          "negative"}},
+                {"fee_delta", RpcType::kNumber, true, "",
+                 "Satoshi to add to its fee; may be "
+                 "negative"}},
                "true",
                "\"txid\" 0.0 10000",
                [&context](const RpcCall& call) { return PrioritiseTransaction(context, call); }});

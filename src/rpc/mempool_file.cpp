@@ -57,26 +57,28 @@ void AddMempoolFileMethods(RpcTable& table, PoolContext& context)
                "{\n  \"filename\": \"str\"    (string) The file\n}",
                "",
                [&context](const RpcCall&) { return Save(context); }});
-    table.Add({"blockchain",
-               "importmempool",
-               "Submits the transactions of a mempool.dat of this node or of Bitcoin Core. Each "
-               "transaction is checked; its time and fee delta in the file are not.",
-               {{"filepath", RpcType::kString, true, "", "The file"},
-                {"options",
-                 RpcType::kNamedOptions,
-                 false,
-                 "",
-                 "",
-                 {{"use_current_time", RpcType::kBool, false, "true",
-                   "Whether they came now, not at the time in the file"},
-                  {"apply_fee_delta_priority", RpcType::kBool, false, "false",
-                   "Whether to add the file's prioritisetransaction"},
-                  {"apply_unbroadcast_set", RpcType::kBool, false, "false",
-                   "Whether to announce those that were to be announced"}},
-                 "options"}},
-               "{ }    (json object) Empty",
-               "/path/to/mempool.dat",
-               [&context](const RpcCall& call) { return Import(context, call); }});
+    table.Add(
+        {"blockchain",
+         "importmempool",
+         "Adds the transactions of a mempool.dat to the pool. The file may be of this node or of "
+         "Bitcoin Core. Each transaction is checked. Times and fee deltas of the file are "
+         "believed if the options ask for them: import files of sources that you trust.",
+         {{"filepath", RpcType::kString, true, "", "The file"},
+          {"options",
+           RpcType::kNamedOptions,
+           false,
+           "",
+           "",
+           {{"use_current_time", RpcType::kBool, false, "true",
+             "Whether the transactions get the present time, not the time in the file"},
+            {"apply_fee_delta_priority", RpcType::kBool, false, "false",
+             "Whether to add the fee deltas of prioritisetransaction"},
+            {"apply_unbroadcast_set", RpcType::kBool, false, "false",
+             "Whether to announce transactions that no peer has asked for"}},
+           "options"}},
+         "{ }    (json object) Empty",
+         "/path/to/mempool.dat",
+         [&context](const RpcCall& call) { return Import(context, call); }});
 }
 
 } // namespace ibd

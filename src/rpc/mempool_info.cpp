@@ -168,17 +168,40 @@ RpcMethod MempoolEntry(const PoolContext& context)
 {
     return {"blockchain",
             "getmempoolentry",
-            "Data of a transaction in the pool.",
+            "Shows size, fees and relatives of a transaction in the pool.",
             {{"txid", RpcType::kHex, true, "", "The transaction, which must be in the pool"}},
-            "{\n  \"vsize\": n, \"weight\": n, \"time\": n, \"height\": n,\n"
-            "  \"descendantcount\": n, \"descendantsize\": n, \"ancestorcount\": n, "
-            "\"ancestorsize\": n,\n"
-            "  \"wtxid\": \"hex\", \"chunkweight\": n,\n"
-            "  \"fees\": { \"base\", \"modified\", \"ancestor\", \"descendant\", \"chunk\" },\n"
-            "  \"depends\": [ \"txid\" ], \"spentby\": [ \"txid\" ],\n"
-            "  \"bip125-replaceable\": bool    (boolean) It or an ancestor signals by BIP125; any "
-            "may be replaced\n"
-            "  \"unbroadcast\": bool    (boolean) Submitted by a user and not announced yet\n}",
+            "{\n"
+            "  \"vsize\": n,                   (numeric) Virtual bytes by policy "
+            "(-bytespersigop)\n"
+            "  \"weight\": n,                  (numeric) Weight units\n"
+            "  \"time\": n,                    (numeric) When it entered the pool, seconds since "
+            "1970\n"
+            "  \"height\": n,                  (numeric) Height of the tip then\n"
+            "  \"descendantcount\": n,         (numeric) Descendants in the pool, with this "
+            "transaction\n"
+            "  \"descendantsize\": n,          (numeric) Their virtual bytes\n"
+            "  \"ancestorcount\": n,           (numeric) Ancestors in the pool, with this "
+            "transaction\n"
+            "  \"ancestorsize\": n,            (numeric) Their virtual bytes\n"
+            "  \"chunkweight\": n,             (numeric) Weight of its chunk: transactions that "
+            "are mined together\n"
+            "  \"wtxid\": \"hex\",               (string) Hash with witness\n"
+            "  \"fees\": {                     (json object) Bitcoin, changed by "
+            "prioritisetransaction except base\n"
+            "    \"base\": n,                  (numeric) Fee that it pays\n"
+            "    \"modified\": n,              (numeric) Fee that counts\n"
+            "    \"ancestor\": n,              (numeric) Fees of its ancestors, with its own\n"
+            "    \"descendant\": n,            (numeric) Fees of its descendants, with its own\n"
+            "    \"chunk\": n                  (numeric) Fees of its chunk\n"
+            "  },\n"
+            "  \"depends\": [ \"txid\" ],        (json array) Parents in the pool\n"
+            "  \"spentby\": [ \"txid\" ],        (json array) Children in the pool\n"
+            "  \"bip125-replaceable\": bool,   (boolean) Whether it or an ancestor signals by "
+            "BIP125; the pool\n"
+            "                                replaces others too\n"
+            "  \"unbroadcast\": bool           (boolean) Whether it came from a user and no peer "
+            "has asked for it\n"
+            "}",
             "\"mytxid\"",
             [&context](const RpcCall& call) {
                 const Lock lock(context.pool.mutex);
@@ -201,12 +224,30 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                "getmempoolinfo",
                "State of the pool of unconfirmed transactions.",
                {},
-               "{\n  \"loaded\": bool,        (boolean) Whether mempool.dat was read\n"
-               "  \"size\": n, \"bytes\": n, \"usage\": n, \"total_fee\": n, \"maxmempool\": n,\n"
-               "  \"mempoolminfee\": n, \"minrelaytxfee\": n, \"incrementalrelayfee\": n,\n"
-               "  \"unbroadcastcount\": n, \"fullrbf\": true, \"permitbaremultisig\": bool, "
-               "\"maxdatacarriersize\": n,\n"
-               "  \"limitclustercount\": n, \"limitclustersize\": n, \"optimal\": bool\n}",
+               "{\n"
+               "  \"loaded\": bool,              (boolean) Whether mempool.dat has been loaded\n"
+               "  \"size\": n,                   (numeric) Transactions\n"
+               "  \"bytes\": n,                  (numeric) Their virtual bytes\n"
+               "  \"usage\": n,                  (numeric) Memory that the pool takes, bytes\n"
+               "  \"total_fee\": n,              (numeric) Their fees, bitcoin\n"
+               "  \"maxmempool\": n,             (numeric) Most memory, bytes (-maxmempool)\n"
+               "  \"mempoolminfee\": n,          (numeric) Least fee rate to enter now, BTC/kvB\n"
+               "  \"minrelaytxfee\": n,          (numeric) Least fee rate to enter when there is "
+               "room, BTC/kvB\n"
+               "  \"incrementalrelayfee\": n,    (numeric) Fee rate that a replacement adds at "
+               "least, BTC/kvB\n"
+               "  \"unbroadcastcount\": n,       (numeric) Transactions of users that no peer "
+               "has asked for yet\n"
+               "  \"fullrbf\": true,             (boolean) Any transaction may be replaced\n"
+               "  \"permitbaremultisig\": bool,  (boolean) Whether bare multisignature outputs "
+               "are relayed\n"
+               "  \"maxdatacarriersize\": n,     (numeric) Most bytes of data outputs in a "
+               "transaction\n"
+               "  \"limitclustercount\": n,      (numeric) Most transactions in a cluster\n"
+               "  \"limitclustersize\": n,       (numeric) Most virtual bytes in a cluster\n"
+               "  \"optimal\": bool              (boolean) Whether the mining order is known to "
+               "be the best\n"
+               "}",
                "",
                [&context](const RpcCall&) { return MempoolInfo(context); }});
     table.Add({"blockchain",

@@ -130,7 +130,8 @@ void AddSpenderMethod(RpcTable& table, PoolContext& context)
                  "",
                  {{"mempool_only", RpcType::kBool, false,
                    "true if txospenderindex unavailable, otherwise false",
-                   "false: an error if neither the pool nor an index can say what spends it"},
+                   "Whether to search the pool alone. false: it is an error if an output is not "
+                   "spent in the pool and there is no -txospenderindex"},
                   {"return_spending_tx", RpcType::kBool, false, "false",
                    "Whether to show the transaction, too"}}}},
                "[\n  {\n"

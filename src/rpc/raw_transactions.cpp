@@ -230,10 +230,20 @@ RpcMethod SignMethod(PoolContext& context)
           "\"witnessScript\":\"hex\",\"amount\":amount},...]"},
          {"sighashtype", RpcType::kString, false, "DEFAULT for Taproot, ALL otherwise",
           "DEFAULT, or ALL, NONE or SINGLE with or without |ANYONECANPAY"}},
-        "{\n  \"hex\": \"hex\",        (string) The transaction\n"
-        "  \"complete\": bool,    (boolean) Whether all inputs are signed\n"
-        "  \"errors\": [ { \"txid\", \"vout\", \"witness\", \"scriptSig\", \"sequence\", "
-        "\"error\" }, ... ]\n}",
+        "{\n"
+        "  \"hex\": \"hex\",              (string) The transaction\n"
+        "  \"complete\": bool,          (boolean) Whether all inputs are signed\n"
+        "  \"errors\": [                (json array) Inputs whose scripts are not satisfied\n"
+        "    {\n"
+        "      \"txid\": \"hex\",         (string) The transaction that made the spent output\n"
+        "      \"vout\": n,             (numeric) Number of the output\n"
+        "      \"witness\": [ \"hex\" ],  (json array) Witness of the input\n"
+        "      \"scriptSig\": \"hex\",    (string) Script of the input\n"
+        "      \"sequence\": n,         (numeric) Sequence number of the input\n"
+        "      \"error\": \"str\"         (string) What is missing or wrong\n"
+        "    }, ...\n"
+        "  ]\n"
+        "}",
         "\"myhex\" '[\"key1\",\"key2\"]'",
         [&context](const RpcCall& call) { return SignWithKey(context, call); }};
 }

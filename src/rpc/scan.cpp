@@ -101,23 +101,34 @@ UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall&
 void AddScanMethods(RpcTable& table, ChainContext& context)
 {
     const auto state = std::make_shared<TurnState>();
-    table.Add(
-        {"blockchain",
-         "scantxoutset",
-         "Finds the unspent outputs of descriptors. Reads the whole chainstate.",
-         ScanArgs(),
-         "{\n  \"success\" : bool,          (boolean) Whether the scan came to its end\n"
-         "  \"txouts\" : n,              (numeric) Unspent outputs looked at\n"
-         "  \"height\" : n,              (numeric) Of the tip at which they are unspent\n"
-         "  \"bestblock\" : \"hex\",       (string) Its hash\n"
-         "  \"unspents\" : [ { \"txid\", \"vout\", \"scriptPubKey\", \"desc\", \"amount\",\n"
-         "    \"coinbase\", \"height\", \"blockhash\", \"confirmations\" }, ... ],\n"
-         "  \"total_amount\" : n         (numeric) Bitcoin, of all found\n}",
-         "start '[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'\n"
-         "status\nabort",
-         [&context, state](const RpcCall& call) {
-             return AnswerScan(call, *state, [&] { return StartScan(context, *state, call); });
-         }});
+    table.Add({"blockchain", "scantxoutset",
+               "Finds the unspent outputs of descriptors. Reads the whole chainstate.", ScanArgs(),
+               "{\n"
+               "  \"success\" : bool,            (boolean) Whether the scan came to its end\n"
+               "  \"txouts\" : n,                (numeric) Unspent outputs that were read\n"
+               "  \"height\" : n,                (numeric) Height of the tip\n"
+               "  \"bestblock\" : \"hex\",         (string) Hash of the tip\n"
+               "  \"unspents\" : [               (json array) Unspent outputs of the descriptors\n"
+               "    {\n"
+               "      \"txid\" : \"hex\",          (string) The transaction that made the output\n"
+               "      \"vout\" : n,              (numeric) Number of the output\n"
+               "      \"scriptPubKey\" : \"hex\",  (string) Its script\n"
+               "      \"desc\" : \"str\",          (string) A descriptor of it\n"
+               "      \"amount\" : n,            (numeric) Its amount, bitcoin\n"
+               "      \"coinbase\" : bool,       (boolean) Whether a coinbase made it\n"
+               "      \"height\" : n,            (numeric) Height of its block\n"
+               "      \"blockhash\" : \"hex\",     (string) Hash of its block\n"
+               "      \"confirmations\" : n      (numeric) Blocks from its block to the tip\n"
+               "    }, ...\n"
+               "  ],\n"
+               "  \"total_amount\" : n           (numeric) Amount of all that were found, bitcoin\n"
+               "}",
+               "start '[\"raw(76a91411b366edfc0a8b66feebae5c2e25a7b6a5d1cf3188ac)#fm24fxxy\"]'\n"
+               "status\nabort",
+               [&context, state](const RpcCall& call) {
+                   return AnswerScan(call, *state,
+                                     [&] { return StartScan(context, *state, call); });
+               }});
 }
 
 } // namespace ibd

@@ -129,7 +129,7 @@ void AddSendMethod(RpcTable& table, PoolContext& context, NetContext& net)
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
                 {"maxburnamount", RpcType::kAmount, false, "0.00",
                  "Refuse an unspendable output above this amount, bitcoin"}},
-               "\"hex\"    (string) Its id",
+               "\"hex\"    (string) Id of the transaction",
                "\"signedhex\"",
                [&context, &net](const RpcCall& call) { return Send(context, net, call); }});
 }

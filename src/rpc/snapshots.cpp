@@ -78,21 +78,23 @@ UniValue LoadTxOutSet(const ChainContext& context, const RpcCall& call)
 
 RpcMethod MakeLoadTxOutSet(ChainContext& context)
 {
-    return {"blockchain",
-            "loadtxoutset",
-            "Goes on from the coins of a snapshot file, which must be of a block that the node "
-            "knows the coins of, and above its tip. All of the file is checked against their known "
-            "hash. The coins so far stay beside them, until the blocks below the snapshot, which "
-            "are fetched in the background, have proven it (getchainstates: validated).",
-            {WithCliForm({"path", RpcType::kString, true, "",
-                          "The file; a relative path is below the data directory"},
-                         CliForm::kFreeText)},
-            "{\n  \"coins_loaded\": n,     (numeric) Number of coins\n"
-            "  \"tip_hash\": \"hex\",     (string) The block of the snapshot\n"
-            "  \"base_height\": n,      (numeric) Its height\n"
-            "  \"path\": \"str\"          (string) The file\n}",
-            "utxo.dat",
-            [&context](const RpcCall& call) { return LoadTxOutSet(context, call); }};
+    return {
+        "blockchain",
+        "loadtxoutset",
+        "Loads a snapshot of all unspent outputs and goes on from its block. The node must know "
+        "the hash of the snapshot's content, and the block must be above the tip. The whole "
+        "file is checked against that hash. Then the blocks below the snapshot are fetched in "
+        "the background. Until they have proven it, the older unspent outputs are kept too "
+        "(getchainstates: validated).",
+        {WithCliForm({"path", RpcType::kString, true, "",
+                      "The file; a relative path is below the data directory"},
+                     CliForm::kFreeText)},
+        "{\n  \"coins_loaded\": n,     (numeric) Number of coins\n"
+        "  \"tip_hash\": \"hex\",     (string) The block of the snapshot\n"
+        "  \"base_height\": n,      (numeric) Its height\n"
+        "  \"path\": \"str\"          (string) The file\n}",
+        "utxo.dat",
+        [&context](const RpcCall& call) { return LoadTxOutSet(context, call); }};
 }
 
 } // namespace

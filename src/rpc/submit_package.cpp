@@ -131,14 +131,33 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context)
                  "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
                 {"maxburnamount", RpcType::kAmount, false, "0.00",
                  "Refuse an unspendable output above this amount, bitcoin"}},
-               "{\n  \"package_msg\": \"str\",    (string) success, or the error of the package\n"
-               "  \"tx-results\": { \"wtxid\": {\n"
-               "    \"txid\": \"hex\",\n"
-               "    \"other-wtxid\": \"hex\",   (string) Of the pool's transaction with this txid\n"
-               "    \"vsize\": n,\n"
-               "    \"fees\": { \"base\", \"effective-feerate\", \"effective-includes\" },\n"
-               "    \"error\": \"str\"\n  }, ... },\n"
-               "  \"replaced-transactions\": [ \"txid\" ]\n}",
+               "{\n"
+               "  \"package_msg\": \"str\",                      (string) success, or the error "
+               "of the package\n"
+               "  \"tx-results\": {                            (json object) By hash with "
+               "witness\n"
+               "    \"wtxid\": {\n"
+               "      \"txid\": \"hex\",                         (string) Id of the transaction\n"
+               "      \"other-wtxid\": \"hex\",                  (string) Hash with witness of a "
+               "transaction of the pool\n"
+               "                                             with the same txid, which stays\n"
+               "      \"vsize\": n,                            (numeric) Virtual bytes; left out "
+               "with an error\n"
+               "      \"fees\": {                              (json object) Left out with an "
+               "error\n"
+               "        \"base\": n,                           (numeric) Fee that it pays, "
+               "bitcoin\n"
+               "        \"effective-feerate\": n,              (numeric) Fee rate by which it "
+               "was judged, BTC/kvB\n"
+               "        \"effective-includes\": [ \"wtxid\" ]    (json array) Transactions that "
+               "the rate counts\n"
+               "      },\n"
+               "      \"error\": \"str\"                         (string) Why it was refused\n"
+               "    }, ...\n"
+               "  },\n"
+               "  \"replaced-transactions\": [ \"txid\" ]        (json array) Transactions that "
+               "left the pool for it\n"
+               "}",
                "'[\"raw-parent-tx-1\",\"raw-child-tx\"]'",
                [&context](const RpcCall& call) { return Submit(context, call); }});
 }
