@@ -7,14 +7,21 @@ cache, in turn, against a direct read of the same files.
         [--only booster,join,undo,serial]
 
 A million outputs are 160 MB of block files; the disk needs twice the chain, and 2 GB. The files are
-dropped from the cache before a cold run, so that the chain need not be larger than memory.
+dropped from the cache before a cold run, so that the chain need not be larger than memory. cold.svg
+has the rate at which each first cold run reads from the disk.
 """
+import contextlib
 import json
 import os
+import re
 import shutil
 import sys
+import time
+from pathlib import Path
 
 import measure
+import plot
+import plot_curves
 
 MIN_RATE = 0.9  # of the direct read; the booster's target is this or the next
 MAX_CPU_RATIO = 1.1  # of the same bytes from the cache
@@ -37,6 +44,26 @@ def drop(blocks):
         os.close(fd)
 
 
+class DiskReads:
+    """What a process has read from disks over time: (seconds, none, bytes), ten times a second."""
+
+    def __init__(self):
+        self.samples = []
+
+    def __call__(self, pid):
+        start = time.monotonic()
+        with contextlib.suppress(OSError):  # the process has ended
+            while found := re.search(r"^read_bytes: (\d+)", Path(f"/proc/{pid}/io").read_text(),
+                                     re.MULTILINE):
+                self.samples.append((time.monotonic() - start, None, int(found[1])))
+                time.sleep(0.1)
+
+    def rates(self, seconds):
+        """GB/s over the last seconds of the run, averaged over half a second."""
+        begin = max(self.samples[-1][0] - seconds, 0) if self.samples else 0
+        return [(at - begin, rate / 1e9) for at, rate in plot.rates(self.samples) if at >= begin]
+
+
 class Bench:
     def __init__(self, args):
         self.args = args
@@ -46,6 +73,7 @@ class Bench:
                                      self.hints)
         self.blocks = self.folder / "regtest/blocks"
         self.bytes = sum(path.stat().st_size for path in block_files(self.blocks))
+        self.curves = {}  # of the first cold run of each way
 
     def direct(self):
         """One read around the cache, from start to end, one request at a time."""
@@ -57,15 +85,15 @@ class Bench:
         measure.say("direct read", total)
         return total
 
-    def sync_bench(self, way, cold):
+    def sync_bench(self, way, cold, reads):
         work = self.args.work / "cold-work"
         text, _ = measure.timed([self.args.build / "bin/ibd-sync-bench", way, "--blocks",
                                  self.blocks, "--threads", THREADS, "--cold", int(cold), "--hints",
-                                 self.hints, "--work", work])
+                                 self.hints, "--work", work], reads)
         shutil.rmtree(work, ignore_errors=True)
         return json.loads(text.strip().splitlines()[-1])
 
-    def serial(self, cold):
+    def serial(self, _, cold, reads):
         for name in ("chainstate", "blocks/index"):
             shutil.rmtree(self.folder / "regtest" / name, ignore_errors=True)
         for path in self.blocks.glob("rev*.dat"):
@@ -73,13 +101,17 @@ class Bench:
         (drop if cold else measure.warm)(self.blocks)
         text, result = measure.timed(measure.bitcoind(
             self.args.build, self.folder, self.summary["height"], "-reindex", "-ibdbooster=0",
-            f"-assumevalid={self.summary['tip']}"))
+            f"-assumevalid={self.summary['tip']}"), reads)
         if self.summary["tip"] not in text:
             sys.exit(f"serial: did not reach the tip\n{text[-2000:]}")
         return result
 
     def run(self, way, cold):
-        result = self.sync_bench(way, cold) if way in SYNC_BENCH else self.serial(cold)
+        reads = DiskReads()
+        start = self.sync_bench if way in SYNC_BENCH else self.serial
+        result = start(way, cold, reads)
+        if cold:
+            self.curves.setdefault(way, reads.rates(result["seconds"]))
         measure.say(f"{way}, {'cold' if cold else 'from the cache'}", result)
         return result
 
@@ -125,6 +157,9 @@ def main():
                 runs.setdefault((way, cold), []).append(bench.run(way, cold))
     direct = measure.median_run(direct)
     results = {key: measure.median_run(taken) for key, taken in runs.items()}
+    (args.work / "cold.svg").write_text(plot_curves.draw(
+        "GB/s read from the disk over seconds, cold block files", bench.curves,
+        {"dd, direct": bench.bytes / 1e9 / max(direct["seconds"], measure.CLOCK_TICK)}))
     measure.write(args.work, "cold", bench.report(direct, results),
                   {"summary": bench.summary, "bytes": bench.bytes, "direct": direct,
                    "results": [{"way": way, "cold": cold, **result}

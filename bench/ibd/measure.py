@@ -9,6 +9,7 @@ import shutil
 import socket
 import statistics
 import subprocess
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -26,11 +27,13 @@ def arguments(description, outputs, repeat):
     return parser
 
 
-def timed(command):
+def timed(command, watch=None):
     """Runs a command to its end: what it printed, its seconds on the clock and of CPU, and the
-    bytes that it had in memory at its most."""
+    bytes that it had in memory at its most. `watch`: a thread with the process id runs it."""
     command, start = [str(c) for c in command], time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        if watch:
+            threading.Thread(target=watch, args=(process.pid,), daemon=True).start()
         text = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

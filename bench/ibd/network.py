@@ -29,7 +29,7 @@ from pathlib import Path
 
 import json
 import measure
-import plot_peers
+import plot_curves
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test/support"))
 
@@ -353,7 +353,11 @@ def main():
     over_long_line(args, add)
     results = {name: measure.median_run(many) for name, many in runs.items()}
     samples = results["fast and slow peers"]["samples"]
-    (args.work / "network.svg").write_text(plot_peers.draw(samples))
+    peers = sorted({peer for _, sizes in samples for peer in sizes})
+    curves = {f"peer {i + 1}": [(seconds, sizes[peer] / 1e6) for seconds, sizes in samples
+                                if peer in sizes] for i, peer in enumerate(peers)}
+    (args.work / "network.svg").write_text(
+        plot_curves.draw("MB received over seconds, by peer", curves))
     measure.write(args.work, "network", report(args, summary, results),
                   {"summary": summary, "runs": runs, "results": results})
     return 0
