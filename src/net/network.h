@@ -5,8 +5,9 @@
 // three, and never while holding a lock of the chain: all but a few marked ones wait until net-msg
 // has run them between two messages. Before Start() and after Stop() the caller's thread runs them.
 //
-// Memory: for each connection -maxreceivebuffer, -maxsendbuffer and the transport's unfinished
-// message; the queue of net-msg is within those bounds, plus one command for each caller.
+// Memory: for each connection -maxreceivebuffer and -maxsendbuffer, and less if all together exceed
+// the bounds of socket/input_room.h and OutputRoom (socket/channel.h); the queue of net-msg is
+// within those bounds, plus one command for each caller.
 #pragma once
 
 #include "net/network_interfaces.h"

@@ -1,5 +1,5 @@
-"""Memory of a sync from peers, with large blocks and with peers that send large messages: the peak
-of the process stays within the bound that doc/booster.md states.
+"""Memory of a sync from peers, with large blocks and with peers that send large messages, stay, or
+leave and come again: the peak of the process stays within the bound that doc/booster.md states.
 """
 
 import contextlib
@@ -7,6 +7,7 @@ import os
 import pathlib
 import socket
 import threading
+import time
 
 from framework import NO_UNDO, FunctionalTest, coins, free_port, wait_until
 from generated import TAIL, chain
@@ -15,11 +16,13 @@ from scripted_peer import message, version
 MIB = 1 << 20
 # doc/booster.md, "Memory and disks".
 PROGRAM = 40 * MIB
-QUEUE, UNREAD = 32 * MIB, 16 * MIB
+QUEUE, CALLED, STRANGERS = 32 * MIB, 16 * MIB, 12 * MIB
 LARGEST_MESSAGE = 4_000_000
+CONNECTION = 100_000
 WORKER = 10 * MIB  # reading and parsing blocks of 1.5 MB; 30 MiB for the worst ones
 THREADS = 1  # with a slow aggregate, so that blocks wait
 HOSTILE = 8
+MOST_STRANGERS, OUTBOUND = 50, 11
 
 
 def peak(node):
@@ -30,11 +33,13 @@ def peak(node):
 
 class Flood(threading.Thread):
     """Sends large messages as fast as they are taken, and reads no answer. The last one lacks a
-    byte."""
+    byte. With `stay`, it leaves after so many seconds, in the middle of a message, and calls again.
+    """
 
-    def __init__(self, port, number):
+    def __init__(self, port, number, stay=None):
         super().__init__(daemon=True)
-        self.port, self.number, self.sent = port, number, 0
+        self.port, self.number, self.stay = port, number, stay
+        self.sent = self.calls = 0
         self.stopping = False
         self.start()
 
@@ -44,14 +49,33 @@ class Flood(threading.Thread):
         while not self.stopping:
             with contextlib.suppress(OSError), socket.create_connection(
                     ("127.0.0.1", self.port)) as line:
+                self.calls += 1
                 line.sendall(message("version", version()) + message("verack", b""))
+                if self.stay:
+                    self.send_for_a_while(line, b"".join(message(kind, large) for kind in kinds))
+                    continue
                 for i in range(20):
                     part = message(kinds[(i + self.number) % len(kinds)], large)
                     line.sendall(part[:-1] if i == 19 else part)
                     self.sent += len(part)
 
+    def send_for_a_while(self, line, stream):
+        line.setblocking(False)
+        end = time.monotonic() + self.stay
+        sent = 0
+        while time.monotonic() < end and sent < len(stream):
+            try:
+                sent += line.send(stream[sent:sent + MIB])
+            except BlockingIOError:
+                time.sleep(0.01)
+        self.sent += sent
+        if self.number % 2:  # else the unread answers make the end a hard one
+            with contextlib.suppress(BlockingIOError):
+                while line.recv(MIB):
+                    pass
 
-class NetworkMemory(FunctionalTest):
+
+class SyncFromPeer(FunctionalTest):
     def setUp(self):
         super().setUp()
         self.made = chain("--outputs", os.environ.get("IBD_OUTPUTS", "900000"),
@@ -61,20 +85,23 @@ class NetworkMemory(FunctionalTest):
         self.server.p2p_port = free_port()
         self.server.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{self.server.p2p_port}")
 
-    def sync(self, *options):
+    def sync(self, *options, prefix=()):
         """A node that begins to sync."""
         node = self.node()
         node.launch(f"-connect=127.0.0.1:{self.server.p2p_port}", *self.made.trust,
                     f"-ibdboosterthreads={THREADS}", "-ibdboosteraggregate=muhash", "-dbcache=16",
-                    *options)
+                    *options, prefix=prefix)
         return node
 
-    def assert_within(self, node, memory, peers):
-        """The bound, with `memory` MiB of -ibdboostermem."""
+
+class NetworkMemory(SyncFromPeer):
+    def assert_within(self, node, memory, strangers=0):
+        """The bound, with `memory` MiB of -ibdboostermem, one called peer, and at most so many
+        connections of strangers."""
         node.wait_for_rpc()
         node.wait_for_tip(self.made.tip)
-        bound = (PROGRAM + memory * MIB + QUEUE + UNREAD + THREADS * WORKER +
-                 peers * LARGEST_MESSAGE)
+        bound = (PROGRAM + memory * MIB + QUEUE + CALLED + THREADS * WORKER + LARGEST_MESSAGE +
+                 (STRANGERS + strangers * CONNECTION if strangers else 0))
         used = peak(node)
         self.assertLessEqual(used, bound, f"{used / MIB:.0f} of {bound / MIB:.0f} MiB")
         self.assertEqual(coins(node), coins(self.server))
@@ -83,26 +110,36 @@ class NetworkMemory(FunctionalTest):
     def test_by_default(self):
         """With what finds the coins that the last blocks spend."""
         node = self.sync(f"-ibdboosterfile={self.made.container}")
-        used = self.assert_within(node, 96, 1)
+        used = self.assert_within(node, 96)
         self.assertLessEqual(used, 200_000_000)
 
     def test_little_memory(self):
         for hints in ([f"-ibdboosterfile={self.made.container}"], ["-ibdbooster"]):
             with self.subTest(hints=hints):
-                self.assert_within(self.sync("-ibdboostermem=8", NO_UNDO, *hints), 8, 1)
+                self.assert_within(self.sync("-ibdboostermem=8", NO_UNDO, *hints), 8)
 
     def test_large_messages_of_strangers(self):
-        """They are bounded by a message of each, whatever they send and do not read."""
+        """They are bounded for all together, whatever they send and do not read."""
+        self.hold_out_against(HOSTILE, lambda port, i: Flood(port, i))
+
+    def test_strangers_that_leave_and_come_again(self):
+        """What they left unread counts too."""
+        floods = self.hold_out_against(MOST_STRANGERS, lambda port, i: Flood(port, i, stay=1))
+        self.assertGreater(sum(f.calls for f in floods), 2 * HOSTILE)
+
+    def hold_out_against(self, connections, flood):
         port = free_port()
         node = self.sync("-ibdboostermem=8", NO_UNDO, f"-ibdboosterfile={self.made.container}",
                          "-listen=1", f"-bind=127.0.0.1:{port}", "-v2transport=0",
-                         "-whitelist=noban@127.0.0.1")
+                         "-whitelist=noban@127.0.0.1",
+                         f"-maxconnections={MOST_STRANGERS + OUTBOUND}")
         wait_until(lambda: "bound to" in node.log_text.lower(), "the port")
-        floods = [Flood(port, i) for i in range(HOSTILE)]
+        floods = [flood(port, i) for i in range(HOSTILE)]
         try:
             wait_until(lambda: all(f.sent > 0 for f in floods), "large messages")
-            self.assert_within(node, 8, 1 + HOSTILE)
+            self.assert_within(node, 8, connections)
         finally:
             for flood in floods:
                 flood.stopping = True
-        self.assertGreater(sum(f.sent for f in floods), 2 * HOSTILE * LARGEST_MESSAGE)
+        self.assertGreater(sum(f.sent for f in floods), 2 * STRANGERS)
+        return floods

@@ -9,13 +9,15 @@ namespace ibd {
 Channel::~Channel()
 {
     const Lock lock(m_mutex);
-    m_total.Subtract(m_unread);
+    m_input.Subtract(m_unread);
+    m_output.Subtract(m_queued_bytes + m_transport_memory);
 }
 
 bool Channel::Queue(OutgoingMessage message)
 {
     const Lock lock(m_mutex);
     m_queued_bytes += message.payload.size() + kMessageOverhead;
+    m_output.Add(message.payload.size() + kMessageOverhead);
     m_queued.push_back(std::move(message));
     return !std::exchange(m_is_told, true);
 }
@@ -30,6 +32,7 @@ std::optional<OutgoingMessage> Channel::Take()
     OutgoingMessage out = std::move(m_queued.front());
     m_queued.pop_front();
     m_queued_bytes -= out.payload.size() + kMessageOverhead;
+    m_output.Subtract(out.payload.size() + kMessageOverhead);
     return out;
 }
 
@@ -39,9 +42,18 @@ bool Channel::HasQueued() const
     return !m_queued.empty();
 }
 
+void Channel::SetTransportMemory(size_t bytes)
+{
+    m_output.Add(bytes);
+    m_output.Subtract(m_transport_memory.exchange(bytes));
+}
+
 bool Channel::SendPaused() const
 {
-    const auto full = [this] { return m_queued_bytes + m_transport_memory > m_max_send; };
+    const auto full = [this] {
+        const size_t bytes = m_queued_bytes + m_transport_memory;
+        return bytes > (m_output.IsFull() ? 0 : m_max_send);
+    };
     if (!full()) return false;
     m_was_paused = true;
     return full(); // it may have been emptied before the flag was visible
@@ -53,8 +65,8 @@ bool Channel::AddUnread(size_t payload)
 {
     const Lock lock(m_mutex);
     m_unread += payload + kMessageOverhead;
-    m_total.Add(payload + kMessageOverhead);
-    m_paused = m_unread > m_max_receive || m_total.IsFull();
+    m_input.Add(payload + kMessageOverhead);
+    m_paused = m_unread > m_max_receive || m_input.IsFull();
     return m_paused;
 }
 
@@ -63,10 +75,10 @@ bool Channel::Consumed(size_t payload)
     const Lock lock(m_mutex);
     CHECK(m_unread >= payload + kMessageOverhead);
     m_unread -= payload + kMessageOverhead;
-    m_total.Subtract(payload + kMessageOverhead);
+    m_input.Subtract(payload + kMessageOverhead);
     if (!m_paused || m_unread > m_max_receive) return false;
     // With nothing unread it always receives: nothing else would resume it.
-    if (m_unread > 0 && m_total.IsFull()) return false;
+    if (m_unread > 0 && m_input.IsFull()) return false;
     m_paused = false;
     return true;
 }

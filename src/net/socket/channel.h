@@ -2,10 +2,12 @@
 // input, and traffic counters. Any thread; one short lock.
 //
 // Bounds: the senders bound queued output (they neither request nor answer during SendPaused());
-// the pause of AddUnread() bounds unread input of each connection and of all together.
+// the pause of AddUnread() bounds unread input. Both are bounded for each connection, and for all
+// together (input_room.h, OutputRoom), as long as the connection or bytes of it exist.
 #pragma once
 
 #include "net/peer/peer_link.h"
+#include "net/socket/input_room.h"
 #include "util/mutex.h"
 
 #include <atomic>
@@ -18,11 +20,11 @@ namespace ibd {
 using TypeCounts = std::map<std::string, uint64_t>;
 inline constexpr std::string_view kOtherType = "*other*";
 
-/** Bytes of unread input of all connections. Any thread; outlives their channels. */
-class UnreadTotal {
+/** Bytes of queued output of all connections. Any thread; outlives their channels. */
+class OutputRoom {
 public:
-    /** Above it a connection that has unread input receives no more, so that what many peers send
-     *  meanwhile is bounded too: by a message of each. */
+    /** Above it a peer with queued output is paused, so that peers that do not read what they ask
+     *  for hold one answer each. */
     static constexpr size_t kMaxBytes = 16 << 20;
 
     void Add(size_t bytes) { m_bytes += bytes; }
@@ -38,8 +40,8 @@ public:
     /** Size of a queued or unread message besides its payload. */
     static constexpr size_t kMessageOverhead = 128;
 
-    Channel(size_t max_send, size_t max_receive, UnreadTotal& total)
-        : m_max_send(max_send), m_max_receive(max_receive), m_total(total)
+    Channel(size_t max_send, size_t max_receive, InputRoom& input, OutputRoom& output)
+        : m_max_send(max_send), m_max_receive(max_receive), m_input(input), m_output(output)
     {
     }
     ~Channel();
@@ -53,8 +55,9 @@ public:
     /** The next message to send. After it returned nothing, Queue() asks for a wake-up again. */
     std::optional<OutgoingMessage> Take();
     bool HasQueued() const;
-    /** Bytes held by the transport; SendPaused(): more than -maxsendbuffer bytes wait in total. */
-    void SetTransportMemory(size_t bytes) { m_transport_memory = bytes; }
+    /** Bytes held by the transport; SendPaused(): more than -maxsendbuffer bytes wait in total, or
+     *  some, and those of all connections are too many. */
+    void SetTransportMemory(size_t bytes);
     bool SendPaused() const;
     /** Whether a pause has ended; true once for each pause. */
     bool TakeRelief();
@@ -83,7 +86,8 @@ public:
 private:
     const size_t m_max_send;
     const size_t m_max_receive;
-    UnreadTotal& m_total;
+    InputRoom& m_input;
+    OutputRoom& m_output;
     std::atomic<size_t> m_queued_bytes{0};
     std::atomic<size_t> m_transport_memory{0};
     mutable std::atomic<bool> m_was_paused{false}; //!< SendPaused() has returned true

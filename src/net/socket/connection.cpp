@@ -3,6 +3,7 @@
 
 #include "util/log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -30,13 +31,15 @@ std::string SystemErrorText(int error)
 void Connection::Free::operator()(event* e) const { event_free(e); }
 
 Connection::Connection(ConnectionOwner& owner, event_base* base, int fd, NewPeer peer,
-                       std::shared_ptr<Channel> channel, std::unique_ptr<Transport> transport)
+                       std::shared_ptr<Channel> channel, std::unique_ptr<Transport> transport,
+                       InputRoom* strangers)
     : m_owner(owner), m_peer(std::move(peer)), m_channel(std::move(channel)),
       m_transport(std::move(transport)), m_fd(fd),
       m_read(event_new(base, fd, EV_READ | EV_PERSIST, OnReadable, this)),
       m_write(event_new(base, fd, EV_WRITE | EV_PERSIST, OnWritable, this))
 {
     CHECK(m_read != nullptr && m_write != nullptr);
+    if (strangers) m_room.emplace(*strangers, static_cast<RoomUser&>(*this));
     m_channel->SetTransport(m_transport->Info());
     CHECK(event_add(m_read.get(), nullptr) == 0);
 }
@@ -63,7 +66,8 @@ void Connection::Receive()
 {
     if (m_blocked && Send() > 0 && m_blocked) return;
     if (IsClosed()) return;
-    const MutableByteSpan buffer = m_owner.Buffer();
+    const MutableByteSpan buffer = m_owner.Buffer().first(MayReceive());
+    if (buffer.empty()) return WaitForRoom();
     const ssize_t size = ::recv(m_fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (size <= 0) return ReadFailed(size == 0 ? 0 : errno);
     const auto count = static_cast<size_t>(size);
@@ -71,6 +75,40 @@ void Connection::Receive()
     m_channel->CountReceived(count, m_owner.Now());
     TakeBytes(ByteSpan(buffer).first(count));
     if (!IsClosed() && !m_blocked) Send(); // a handshake may have advanced
+}
+
+size_t Connection::MayReceive()
+{
+    const size_t most = m_owner.Buffer().size();
+    if (!m_room) return most;
+    const Transport::UnderWay message = m_transport->Receiving();
+    return std::min(most, m_room->MayReceive(message.size, message.left));
+}
+
+void Connection::WaitForRoom()
+{
+    event_del(m_read.get());
+    if (!m_room_timer) {
+        m_room_timer.reset(event_new(event_get_base(m_read.get()), -1, 0, OnRoomTimer, this));
+        CHECK(m_room_timer != nullptr);
+    }
+    const timeval when{0, kRoomCheckMicros};
+    event_add(m_room_timer.get(), &when);
+}
+
+void Connection::OnRoomTimer(int, short, void* self)
+{
+    auto& connection = *static_cast<Connection*>(self);
+    if (connection.MayReceive() == 0) return connection.WaitForRoom();
+    connection.ResumeReading();
+}
+
+void Connection::GiveRoomBack()
+{
+    m_owner.Log().Debug(LogCategory::kNet,
+                        "message takes too long while others wait, disconnecting {}",
+                        m_owner.NameOf(*this));
+    Close();
 }
 
 void Connection::ReadFailed(int error)
@@ -96,6 +134,7 @@ void Connection::TakeBytes(ByteSpan bytes)
         taken = m_transport->Receive(bytes);
         if (!taken || !m_transport->HasMessage()) continue;
         messages.push_back(m_transport->TakeMessage());
+        if (m_room) m_room->Arrived();
         m_channel->CountMessage(messages.back());
         pause = m_channel->AddUnread(messages.back().payload.size());
     }
@@ -182,6 +221,8 @@ void Connection::Shut()
     if (IsClosed()) return;
     event_del(m_read.get());
     event_del(m_write.get());
+    if (m_room_timer) event_del(m_room_timer.get());
+    m_room.reset();
     m_owner.Log().Debug(LogCategory::kNet, "Resetting socket for {}", m_owner.NameOf(*this));
     ::close(std::exchange(m_fd, -1));
 }

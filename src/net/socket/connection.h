@@ -2,6 +2,7 @@
 // thread of the peers uses its Channel.
 //
 // Memory: the transport's (transport.h) and one message that the transport has not accepted yet.
+// What a stranger sends is within an InputRoom.
 #pragma once
 
 #include "net/socket/channel.h"
@@ -34,12 +35,16 @@ public:
     virtual Logger& Log() = 0;
 };
 
-class Connection {
+class Connection final : private RoomUser {
 public:
-    /** Takes the socket; reads from now on, and writes after the first Flush(). */
+    static constexpr int kRoomCheckMicros = 50'000; //!< while it waits for room
+
+    /** Takes the socket; reads from now on, and writes after the first Flush(). `strangers`: the
+     *  room for an inbound peer's messages; null: it is none. */
     Connection(ConnectionOwner& owner, event_base* base, int fd, NewPeer peer,
-               std::shared_ptr<Channel> channel, std::unique_ptr<Transport> transport);
-    ~Connection();
+               std::shared_ptr<Channel> channel, std::unique_ptr<Transport> transport,
+               InputRoom* strangers);
+    ~Connection() override;
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
@@ -59,7 +64,11 @@ private:
     };
     static void OnReadable(int, short, void* self);
     static void OnWritable(int, short, void* self);
+    static void OnRoomTimer(int, short, void* self);
+    void GiveRoomBack() override;
     void Receive();
+    size_t MayReceive();
+    void WaitForRoom();
     void TakeBytes(ByteSpan bytes);
     /** Returns the bytes that the system accepted. */
     size_t Send();
@@ -72,12 +81,14 @@ private:
     const NewPeer m_peer;
     const std::shared_ptr<Channel> m_channel;
     const std::unique_ptr<Transport> m_transport;
+    std::optional<MessageRoom> m_room;     //!< of a stranger, until it is closed
     std::optional<OutgoingMessage> m_next; //!< taken from the channel, but not accepted by the
                                            //!< transport yet
     int m_fd;
     bool m_blocked = false; //!< the system accepts no more for now
     std::unique_ptr<event, Free> m_read;
     std::unique_ptr<event, Free> m_write;
+    std::unique_ptr<event, Free> m_room_timer; //!< null: it has not waited yet
 };
 
 /** "Connection refused (111)": a system error in the form of Core's log. */

@@ -21,9 +21,17 @@ void Connections::Free::operator()(evconnlistener* listener) const
     evconnlistener_free(listener);
 }
 
+namespace {
+
+/** Whether the peer called us: such peers may be many, and hostile. */
+bool IsStranger(const NewPeer& peer) { return peer.kind == ConnectionKind::kInbound; }
+
+} // namespace
+
 Connections::Connections(Env& env, Logger& log, ConnectionSettings settings,
                          ConnectionEvents& events)
     : m_env(env), m_log(log), m_settings(std::move(settings)), m_events(events),
+      m_called(InputRoom::Called(env)), m_strangers(InputRoom::Strangers(env)),
       m_buffer(kReadAtOnce)
 {
     uint8_t chance[8];
@@ -240,7 +248,9 @@ Socks5Client::Login Connections::NewLogin()
 
 void Connections::Admit(SocketId socket, NewPeer peer, Speech speech)
 {
-    auto channel = std::make_shared<Channel>(m_settings.max_send, m_settings.max_receive, m_unread);
+    auto channel =
+        std::make_shared<Channel>(m_settings.max_send, m_settings.max_receive,
+                                  IsStranger(peer) ? m_strangers : m_called, m_output);
     m_channels[peer.id] = channel;
     m_loop.Post([this, socket, peer = std::move(peer), channel, speech] {
         Adopt(socket, peer, channel, speech);
@@ -260,7 +270,8 @@ void Connections::Adopt(SocketId socket, const NewPeer& peer,
     }
     auto& connection = m_connections[peer.id];
     connection = std::make_unique<Connection>(*this, m_loop.Base(), loose.fd, peer, channel,
-                                              MakeTransport(speech, peer.id));
+                                              MakeTransport(speech, peer.id),
+                                              IsStranger(peer) ? &m_strangers : nullptr);
     if (m_settings.log_addresses) {
         m_log.Debug(LogCategory::kNet, "Added connection to {} peer={}", peer.name, peer.id);
     } else {

@@ -4,7 +4,8 @@
 //
 // A socket has no peer until Admit() assigns a PeerId, and is not read before. Owned by
 // PeerNetwork. Bounds: kMaxUndecided sockets that are not admitted yet, above which none is
-// accepted; for each connection the bounds of channel.h and transport.h.
+// accepted; for each connection the bounds of channel.h and transport.h; for all together those of
+// input_room.h and OutputRoom.
 #pragma once
 
 #include "net/socket/connection.h"
@@ -147,7 +148,9 @@ private:
     std::atomic<uint64_t> m_received{0};
     std::vector<Endpoint> m_listening;
 
-    UnreadTotal m_unread;
+    InputRoom m_called;
+    InputRoom m_strangers;
+    OutputRoom m_output;
     /** Used only by the thread of the peers. */
     std::unordered_map<PeerId, std::shared_ptr<Channel>> m_channels;
     std::vector<PeerId> m_unflushed; //!< used only by the thread of the peers

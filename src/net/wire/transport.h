@@ -86,6 +86,12 @@ public:
     virtual bool HasMessage() const = 0;
     /** Call it only if HasMessage(). */
     virtual ReceivedMessage TakeMessage() = 0;
+    struct UnderWay {
+        size_t size = 0; //!< of the payload; 0: no message is under way
+        size_t left = 0; //!< bytes of it to come, without framing
+    };
+    /** The message, or packet without one, that has begun to arrive. */
+    virtual UnderWay Receiving() const = 0;
 
     // Sending.
 

@@ -138,6 +138,12 @@ ReceivedMessage V1Transport::TakeMessage()
     return out;
 }
 
+Transport::UnderWay V1Transport::Receiving() const
+{
+    if (!m_header) return {};
+    return {m_header->size, m_header->size - m_payload.size()};
+}
+
 bool V1Transport::Send(OutgoingMessage& message)
 {
     if (!m_send.Empty()) return false;

@@ -15,6 +15,7 @@ public:
     Result<> Receive(ByteSpan& bytes) override;
     bool HasMessage() const override { return m_header && m_payload.size() == m_header->size; }
     ReceivedMessage TakeMessage() override;
+    UnderWay Receiving() const override;
 
     bool Send(OutgoingMessage& message) override;
     ToSend GetToSend(bool have_next) const override;

@@ -291,6 +291,13 @@ ReceivedMessage V2Transport::TakeMessage()
     return out;
 }
 
+Transport::UnderWay V2Transport::Receiving() const
+{
+    if (m_v1) return m_v1->Receiving();
+    if (m_state != State::kPacket) return {};
+    return {m_contents_size, m_contents_size - std::min(m_contents_size, m_payload.size())};
+}
+
 bool V2Transport::Send(OutgoingMessage& message)
 {
     if (m_v1) return m_v1->Send(message);

@@ -32,6 +32,7 @@ public:
     Result<> Receive(ByteSpan& bytes) override;
     bool HasMessage() const override;
     ReceivedMessage TakeMessage() override;
+    UnderWay Receiving() const override;
 
     bool Send(OutgoingMessage& message) override;
     ToSend GetToSend(bool have_next) const override;

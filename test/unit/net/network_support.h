@@ -56,8 +56,9 @@ public:
     using Change = std::function<void(PeerNetworkOptions&)>;
 
     explicit NetworkKit(
-        const Change& change = [](PeerNetworkOptions&) {}, int blocks = 0)
-        : env(MakePosixEnv()), logger(MakeNullLogger()), params(RegtestParams()), chain(params)
+        const Change& change = [](PeerNetworkOptions&) {}, int blocks = 0,
+        std::unique_ptr<Env> machine = MakePosixEnv())
+        : env(std::move(machine)), logger(MakeNullLogger()), params(RegtestParams()), chain(params)
     {
         if (blocks > 0) chain.Extend(blocks);
         PeerNetworkOptions options = QuietOptions(folder.Get());

@@ -2,6 +2,9 @@
 // strangers that send garbage, or nothing.
 #include "net/network_support.h"
 
+#include "net/socket/input_room.h"
+#include "support/clock_env.h"
+
 #include "support/catch.h"
 
 namespace ibd {
@@ -11,6 +14,61 @@ using namespace test;
 namespace {
 
 void WithoutV2(PeerNetworkOptions& options) { options.peers.services &= ~kNodeP2pV2; }
+
+/** Wants no block, and takes none, so that blocks wait; until `has_room`. */
+class FullSink final : public DownloadGoal, public BlockSink {
+public:
+    const HeaderNode* NextMissing(int32_t) const override { return nullptr; }
+    bool Have(const HeaderNode&) const override { return true; }
+    int32_t WindowEnd() const override { return 0; }
+    bool HasRoom(size_t) const override { return has_room; }
+    bool Put(PeerBlock&&) override { return true; }
+    std::vector<RefusedBlock> TakeRefused() override { return {}; }
+
+    std::atomic<bool> has_room{false};
+};
+
+/** Peers that send blocks without being asked, as fast as they are taken. */
+class Crowd {
+public:
+    explicit Crowd(const Endpoint& to)
+    {
+        for (int i = 0; i < 8; ++i) {
+            m_peers.push_back({RawPeer(to, 32'768)});
+            m_peers.back().peer.ShakeHands();
+        }
+    }
+    static size_t MostReceived() { return 8 * 4 * InputRoom::kShortMessage; } //!< besides the room
+    /** Whether anything was taken. */
+    bool WriteSome()
+    {
+        bool any = false;
+        for (Member& member : m_peers) {
+            const ByteSpan left = ByteSpan(m_block).subspan(member.sent);
+            const size_t taken = member.peer.socket.WriteSome(left);
+            member.sent += taken;
+            any |= taken > 0;
+        }
+        return any;
+    }
+    size_t Finished() const
+    {
+        return static_cast<size_t>(
+            std::count_if(m_peers.begin(), m_peers.end(),
+                          [&](const Member& member) { return member.sent == m_block.size(); }));
+    }
+    size_t Size() const { return m_peers.size(); }
+    /** Leaves one after another, all together, in the middle of what they send. */
+    void Leave() { m_peers.clear(); }
+
+private:
+    struct Member {
+        RawPeer peer;
+        size_t sent = 0;
+    };
+    std::vector<Member> m_peers;
+    const Bytes m_block = RawPeer::Frame({"block", Bytes(kMaxPayload, 7)});
+};
 
 } // namespace
 
@@ -134,6 +192,63 @@ TEST_CASE("the node stops reading from a peer that requests much and reads nothi
     }
     CHECK(was_full);
     CHECK(sent == all);
+}
+
+TEST_CASE("what strangers send has a bound, whether they stay, leave or come again", "[network]")
+{
+    FullSink sink;
+    NetworkKit kit(WithoutV2);
+    kit.network->Blocks().DownloadInto(sink, sink);
+    size_t most = InputRoom::kStrangersBytes;
+    for (int round = 0; round < 4; ++round) {
+        most += Crowd::MostReceived();
+        Crowd crowd(kit.Address());
+        // As long as anything moves, and for some time more.
+        for (int idle = 0; idle < 20;) {
+            idle = crowd.WriteSome() ? 0 : idle + 1;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        CHECK(kit.network->Info().Traffic().received <= most);
+        if (round == 0) CHECK(crowd.Finished() == InputRoom::kStrangersBytes / kMaxPayload);
+        CHECK(crowd.Finished() < crowd.Size());
+    }
+    // What they sent is processed, and others get their turn.
+    sink.has_room = true;
+    kit.WaitForPeers(0);
+    Crowd crowd(kit.Address());
+    WaitFor("all blocks", [&] { return !crowd.WriteSome() && crowd.Finished() == crowd.Size(); });
+    crowd.Leave();
+    kit.WaitForPeers(0);
+    kit.network->Blocks().StopDownload();
+}
+
+TEST_CASE("strangers that stop in the middle of messages give way to others", "[network]")
+{
+    auto machine = std::make_unique<ClockEnv>();
+    ClockEnv& clock = *machine;
+    NetworkKit kit(WithoutV2, 0, std::move(machine));
+    const Bytes message = RawPeer::Frame({"unknown", Bytes(kMaxPayload, 7)});
+    const auto write = [&](RawPeer& peer) {
+        return peer.socket.Write(ByteSpan(message).first(message.size() - 1));
+    };
+    std::deque<RawPeer> slow;
+    for (size_t i = 0; i < InputRoom::kStrangersBytes / kMaxPayload; ++i) {
+        slow.emplace_back(kit.Address()).ShakeHands();
+        REQUIRE(write(slow.back()));
+    }
+    RawPeer other(kit.Address(), 32'768);
+    other.ShakeHands();
+    kit.WaitForPeers(slow.size() + 1);
+    // They keep their room while nobody wants it.
+    clock.micros += 2 * InputRoom::kMessageTime;
+    REQUIRE(other.Say(PingMessage{1}));
+    (void)other.HearType("pong");
+    CHECK(kit.network->Info().Peers().size() == slow.size() + 1);
+    REQUIRE(other.socket.Write(message));
+    REQUIRE(other.Say(PingMessage{2}));
+    CHECK(Must(Decode<PongMessage>(other.HearType("pong").payload)).nonce == 2);
+    kit.WaitForPeers(1);
+    for (RawPeer& peer : slow) peer.socket.WaitForClose();
 }
 
 TEST_CASE("strangers that send garbage, or nothing", "[network]")

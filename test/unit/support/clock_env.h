@@ -1,13 +1,15 @@
-// ClockEnv: the machine's files with a clock that the test sets.
+// ClockEnv: the machine's files with a clock that the test sets, on any thread.
 #pragma once
 
 #include "util/env.h"
+
+#include <atomic>
 
 namespace ibd::test {
 
 class ClockEnv final : public Env {
 public:
-    int64_t micros = 1795239946'000'000; // 2026-11-21T05:45:46Z
+    std::atomic<int64_t> micros = 1795239946'000'000; // 2026-11-21T05:45:46Z
     bool refuses_writes = false;
     Result<std::unique_ptr<ReadableFile>> OpenRead(const Path& p) override
     {

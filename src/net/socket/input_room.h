@@ -1,0 +1,102 @@
+// InputRoom: bounds the memory of what peers have sent and this node has not processed yet, of many
+// connections together: unread messages, and messages under way for which room was reserved. There
+// is one for peers that this node has called (Called()), and one for peers that call it, however
+// many and hostile they are (Strangers()).
+//
+// A connection without unread input always receives, so that none waits for others. What it may add
+// to a full room is bounded: a called peer by one message; a stranger by kShortMessage bytes, as a
+// longer message waits, in order of arrival, until there is room for all of it. The bytes of a peer
+// that has left count until they are freed.
+//
+// Owned by Connections; outlives its channels. Counting: any thread; reserving: net-io.
+#pragma once
+
+#include "util/env.h"
+
+#include <atomic>
+#include <deque>
+
+namespace ibd {
+
+/** What a MessageRoom belongs to. */
+class RoomUser {
+public:
+    virtual ~RoomUser() = default;
+    /** Its message takes too long, and others wait. It may release its room here. */
+    virtual void GiveRoomBack() = 0;
+};
+
+class InputRoom {
+public:
+    /** A longer message of a stranger needs a reservation; bytes. */
+    static constexpr size_t kShortMessage = 16 << 10;
+    static constexpr size_t kCalledBytes = 16 << 20;
+    /** Room for three of the longest messages. */
+    static constexpr size_t kStrangersBytes = 12 << 20;
+    /** Above it strangers with unread input receive no more, so that short messages leave room for
+     *  a long one. */
+    static constexpr size_t kStrangersPause = 8 << 20;
+
+    static InputRoom Called(Env& env) { return {env, kCalledBytes, kCalledBytes}; }
+    static InputRoom Strangers(Env& env) { return {env, kStrangersBytes, kStrangersPause}; }
+
+    // Any thread.
+
+    void Add(size_t bytes) { m_bytes += bytes; }
+    void Subtract(size_t bytes) { m_bytes -= bytes; }
+    /** Whether a connection that has unread input shall receive no more. */
+    bool IsFull() const { return m_bytes > m_pause; }
+    size_t Bytes() const { return m_bytes; }
+
+    // net-io.
+
+    /** For a message once its room is reserved, microseconds: 4 MB at 1 Mbit/s. */
+    static constexpr int64_t kMessageTime = 32'000'000;
+
+    /** Adds `bytes`, unless there is no room for them, or others wait for some; then the user waits
+     *  too, until a call succeeds. The next user to be served also ends the messages that take too
+     *  long. At most one reservation for each user. */
+    bool Reserve(RoomUser& user, size_t bytes);
+    /** Ends a reservation. */
+    void Release(const RoomUser& user, size_t bytes);
+    /** The user waits no longer. */
+    void Leave(const RoomUser& user) { std::erase(m_waiting, &user); }
+
+private:
+    struct Served {
+        RoomUser* user;
+        int64_t until; //!< microseconds of Env::MonotonicMicros()
+    };
+    InputRoom(Env& env, size_t most, size_t pause) : m_env(env), m_most(most), m_pause(pause) {}
+    void EndSlow();
+
+    Env& m_env;
+    const size_t m_most;
+    const size_t m_pause;
+    std::atomic<size_t> m_bytes{0};
+    // Used only by net-io.
+    std::deque<RoomUser*> m_waiting; //!< the next one first
+    std::deque<Served> m_served;     //!< with a reservation
+};
+
+/** A stranger's message under way, and its part of the room. Owned by a Connection; net-io. */
+class MessageRoom {
+public:
+    MessageRoom(InputRoom& room, RoomUser& user) : m_room(room), m_user(user) {}
+    ~MessageRoom();
+    MessageRoom(const MessageRoom&) = delete;
+    MessageRoom& operator=(const MessageRoom&) = delete;
+
+    /** Of the message under way `left` of `size` bytes are to come; `size` 0: there is none.
+     *  Returns how many bytes to receive; 0: none before a later call succeeds. */
+    size_t MayReceive(size_t size, size_t left);
+    /** The message has arrived. */
+    void Arrived();
+
+private:
+    InputRoom& m_room;
+    RoomUser& m_user;
+    size_t m_reserved = 0; //!< bytes; 0: none
+};
+
+} // namespace ibd
