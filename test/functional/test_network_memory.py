@@ -1,5 +1,6 @@
 """Memory of a sync from peers, with large blocks and with peers that send large messages, stay, or
 leave and come again: the peak of the process stays within the bound that doc/booster.md states.
+And a sync on a machine with little memory, where the files' cache and sockets count, too.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import time
 
 from framework import NO_UNDO, FunctionalTest, coins, free_port, wait_until
 from generated import TAIL, chain
+from memory_limit import MemoryLimit
 from scripted_peer import message, version
 
 MIB = 1 << 20
@@ -23,6 +25,7 @@ WORKER = 10 * MIB  # reading and parsing blocks of 1.5 MB; 30 MiB for the worst 
 THREADS = 1  # with a slow aggregate, so that blocks wait
 HOSTILE = 8
 MOST_STRANGERS, OUTBOUND = 50, 11
+SMALL, SMALL_SERIAL = 160 * MIB, 224 * MIB  # without the booster -dbcache is taken, too
 
 
 def peak(node):
@@ -143,3 +146,22 @@ class NetworkMemory(SyncFromPeer):
                 flood.stopping = True
         self.assertGreater(sum(f.sent for f in floods), 2 * STRANGERS)
         return floods
+
+
+class SmallMachine(SyncFromPeer):
+    """With the options that doc/booster.md gives for 512 MiB, and with less of it than a system
+    leaves: a process that needs more is killed."""
+
+    def test_sync(self):
+        ways = ((f"-ibdboosterfile={self.made.container}", SMALL), ("-ibdbooster", SMALL),
+                ("-ibdbooster=0", SMALL_SERIAL))
+        for way, size in ways:
+            with self.subTest(way=way), MemoryLimit(size) as limit:
+                node = self.sync("-ibdboostermem=32", "-dbcache=64", "-maxconnections=20",
+                                 way, prefix=limit.prefix)
+                node.wait_for_rpc()
+                node.wait_for_tip(self.made.tip)
+                # The files do not fit beside the process, so the bound was felt.
+                self.assertGreater(limit.most_used, size * 9 // 10)
+                self.assertEqual(coins(node), coins(self.server))
+                node.stop()
