@@ -194,7 +194,7 @@ Result<> SnapshotLoader::Publish()
     } else {
         IBD_RETURN_IF_ERROR(CompleteDatabase());
     }
-    IBD_RETURN_IF_ERROR(ReplaceChainstate(m_env, m_folder));
+    IBD_RETURN_IF_ERROR(ReplaceDb(m_env, m_folder));
     m_begun = false;
     return {};
 }

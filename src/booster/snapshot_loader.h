@@ -2,7 +2,7 @@
 // way. Coins in the order of the database, which all known programs write, go straight into its
 // tables, each once; others take the way through the database. Nothing is in place before
 // Publish(): the new chainstate grows in `<folder>.ibdbooster`, which the loader removes unless it
-// is published, and RecoverPublish() after a crash. One thread. Memory: 64 MiB, and the coins of
+// is published, and RecoverDb() after a crash. One thread. Memory: 64 MiB, and the coins of
 // one transaction.
 #pragma once
 

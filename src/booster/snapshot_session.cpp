@@ -31,7 +31,7 @@ Error Unpopulated(const Error& error)
 
 Result<> SnapshotSession::Prepare()
 {
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, SnapshotFolder(m_dir)));
+    IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, SnapshotFolder(m_dir)));
     IBD_ASSIGN_OR_RETURN(const std::optional<BlockHash> base, FindSnapshot(m_env, m_log, m_dir));
     m_in_use = base.has_value();
     if (!base) return {};
@@ -167,7 +167,7 @@ Result<> SnapshotSession::Remove()
 {
     m_in_use = false;
     IBD_RETURN_IF_ERROR(m_proof.Remove());
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, SnapshotFolder(m_dir)));
+    IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, SnapshotFolder(m_dir)));
     return RemoveSnapshot(m_env, m_log, m_dir);
 }
 

@@ -1,8 +1,8 @@
 // See scan_phase.h.
 #include "join/scan_phase.h"
 
-#include "consensus/block_check.h"
 #include "crypto/random_key.h"
+#include "swiftsync/read_check.h"
 #include "util/progress.h"
 #include "util/watched_threads.h"
 
@@ -10,30 +10,16 @@ namespace ibd {
 
 namespace {
 
-/** Checks what the result depends on: that the bytes are the block, as coins are found by the
- *  transaction ids of these bytes. `careful`: also that all transactions are unchanged. */
-RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const HeaderNode& node,
-                     bool careful)
-{
-    if (!parsed) {
-        return Violation(RuleViolation::Kind::kUndecodable, block.Fault(), parsed.Message());
-    }
-    if (block.Hash() != node.hash) {
-        return Violation(RuleViolation::Kind::kMutated,
-                         "another block lies in its place: " + block.Hash().ToHex());
-    }
-    return careful ? CheckMerkleRoot(block) : std::nullopt;
-}
-
 /** Turns bad data of block files into a system error; bad data stands for a damaged spill. */
-Result<> OfBlocks(Result<> done)
+Result<> OfBlocks(const Result<>& done)
 {
     return done ? done : Error{done.Message(), Error::Kind::kSystem};
 }
 
 } // namespace
 
-/** One thread's share of a scan. */
+/** One thread's share of a scan. It checks that the bytes are the block, as coins are found by the
+ *  transaction ids of these bytes. */
 Result<> ScanPhase::Work(BlockSource& source, bool careful)
 {
     CoinSearch::Finder finder(m_search, m_job.Threads(), careful);

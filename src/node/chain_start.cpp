@@ -235,7 +235,7 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
 Result<> ChainStart::PrepareChainstate()
 {
     const Path chainstate = m_dir.Chainstate();
-    IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, chainstate));
+    IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, chainstate));
     if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Prepare());
     if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
     return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "

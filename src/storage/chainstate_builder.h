@@ -5,13 +5,13 @@
 //
 // A crash at any point leaves the old or the new chainstate. The new one grows in
 // `<chainstate>.ibdbooster/new` and is complete once it has a CURRENT file. During the replacement
-// the old one is `<chainstate>.ibdbooster/old`. RecoverPublish() at start-up finishes or undoes an
+// the old one is `<chainstate>.ibdbooster/old`. RecoverDb() at start-up finishes or undoes an
 // interrupted replacement. The work folder is ours only if it has the marker file: another folder
 // of this name is never used, emptied or removed.
 #pragma once
 
 #include "primitives/uint256.h"
-#include "storage/table_writer.h"
+#include "storage/table_db.h"
 #include "util/log.h"
 #include "util/marked_folder.h"
 
@@ -19,15 +19,17 @@
 
 namespace ibd {
 
-/** The folder for a new chainstate, and for the old one during the replacement. */
+/** The folder for a new database, and for the old one during the replacement: of a chainstate, or
+ *  of an index. */
 class WorkFolder {
 public:
-    explicit WorkFolder(const Path& chainstate);
+    explicit WorkFolder(const Path& database);
 
     const Path& Get() const { return m_folder.Get(); }
     Path New() const { return Get() / "new"; }
     Path Old() const { return Get() / "old"; }
     Path Batch() const { return Get() / "batch"; } //!< filled through the database
+    Path Sort() const { return Get() / "sort"; }   //!< records that are being sorted
     Path Marker() const { return m_folder.MarkerPath(); }
 
     /** Refuses a folder of this name without the marker, unless it is empty. */
@@ -54,35 +56,36 @@ public:
                                                              ChainstateBuilderOptions options);
 
     /** A writer for coins: keys as CoinKey, values as AppendCoin. The writer obfuscates values. */
-    std::unique_ptr<TableWriter> NewWriter();
+    std::unique_ptr<TableWriter> NewWriter() { return m_db->NewWriter(); }
 
     /** Adds the best block and the manifest of all tables and makes everything durable; then the
      *  directory is a chainstate. The tables' key ranges must not overlap (CHECK). */
     Result<> Complete(std::vector<TableFile> tables, const BlockHash& best_block);
-    /** Complete(), then ReplaceChainstate(). */
+    /** Complete(), then ReplaceDb(). */
     Result<> Publish(std::vector<TableFile> tables, const BlockHash& best_block);
 
-    const Path& Directory() const { return m_directory; }
+    const Path& Directory() const { return m_db->Directory(); }
 
 private:
-    ChainstateBuilder(Env& env, ChainstateBuilderOptions options);
+    ChainstateBuilder(Env& env, ChainstateBuilderOptions options,
+                      std::unique_ptr<TableDbBuilder> db)
+        : m_env(env), m_options(std::move(options)), m_db(std::move(db))
+    {
+    }
     Result<std::vector<TableFile>> WriteHead(const BlockHash& best_block);
-    Result<> WriteManifest(std::span<const TableFile> tables);
 
     Env& m_env;
     const ChainstateBuilderOptions m_options;
-    const Path m_directory; //!< WorkFolder::New()
-    XorKey m_key;
-    std::atomic<uint64_t> m_next_number{2}; //!< 1 is the manifest
+    const std::unique_ptr<TableDbBuilder> m_db; //!< in WorkFolder::New()
 };
 
-/** Replaces the old chainstate, which must not be open, by the complete one at WorkFolder::New(),
- *  and removes the old one and the work folder. */
-Result<> ReplaceChainstate(Env& env, const Path& chainstate);
+/** Replaces the old database, which must not be open, by the complete one at WorkFolder::New(), and
+ *  removes the old one and the work folder. */
+Result<> ReplaceDb(Env& env, const Path& database);
 
-/** Finishes or undoes an interrupted Publish and removes incomplete work, with a log line for each;
- *  call it before the chainstate is opened. */
-Result<> RecoverPublish(Env& env, Logger& log, const Path& chainstate);
+/** Finishes or undoes an interrupted ReplaceDb() and removes incomplete work, with a log line for
+ *  each; call it before the database is opened. */
+Result<> RecoverDb(Env& env, Logger& log, const Path& database);
 
 /** The state of a chainstate that is not open. */
 struct ChainstateSummary {

@@ -195,7 +195,7 @@ Found<Verdict> SyncEngine::Impl::FinishPublished()
     if (!found || !*found || !(*found)->published || !job.Owns(**found)) {
         return std::nullopt;
     }
-    IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
+    IBD_RETURN_IF_ERROR(RecoverDb(job.env, job.log, job.options.chainstate));
     const auto there = LookAtChainstate(job.env, job.log, job.options.chainstate);
     if (!there) job.log.Warning("Booster: building anew: {}", there.Message());
     if (!there || there->best != job.terminal.hash) return std::nullopt;

@@ -28,7 +28,7 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
 {
     const Path& directory = job.options.directory;
     if (!job.options.proves) {
-        IBD_RETURN_IF_ERROR(RecoverPublish(job.env, job.log, job.options.chainstate));
+        IBD_RETURN_IF_ERROR(RecoverDb(job.env, job.log, job.options.chainstate));
     }
     auto loaded = LoadCheckpoint(job.env, directory);
     IBD_RETURN_IF_SYSTEM_ERROR(loaded);

@@ -76,7 +76,7 @@ Result<LoadReport> LoadPhase::LoadAndShow(const LoadTask& task)
 Result<> LoadPhase::Publish(Checkpoint done)
 {
     m_progress.SetState(FoldState::kPublishing);
-    IBD_RETURN_IF_ERROR(ReplaceChainstate(m_job.env, m_job.options.chainstate));
+    IBD_RETURN_IF_ERROR(ReplaceDb(m_job.env, m_job.options.chainstate));
     m_runs.clear();
     done.published = true;
     done.runs.clear();

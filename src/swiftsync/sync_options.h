@@ -42,7 +42,7 @@ struct BoosterOptions {
     bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before opening it at a start without
-     *  the booster, call RecoverPublish() (storage/chainstate_builder.h). */
+     *  the booster, call RecoverDb() (storage/chainstate_builder.h). */
     Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
     /** Bounds the loss at a crash: at no time are more bytes of blocks folded but not yet durable

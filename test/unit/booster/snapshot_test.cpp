@@ -113,7 +113,7 @@ public:
         hooks.booster.directory = m_base / "regtest/ibdbooster";
         if (proves) hooks.proof = [this] { return ProofHooks(); };
         session.emplace(m_env, m_log, TheChain().params, *m_dir, m_interrupt, hooks);
-        IBD_RETURN_IF_ERROR(RecoverPublish(m_env, m_log, m_dir->Chainstate()));
+        IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, m_dir->Chainstate()));
         IBD_RETURN_IF_ERROR(session->Prepare());
         IBD_RETURN_IF_ERROR(m_stack->OpenIndex());
         IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());

@@ -297,7 +297,7 @@ TEST_CASE("a system that cannot tell whether a chainstate is there does not make
         FailingEnv env;
         for (int nth = 0;; ++nth) {
             env.looks_left = nth;
-            const bool recovered = RecoverPublish(env, TestLog(), chainstate).Ok();
+            const bool recovered = RecoverDb(env, TestLog(), chainstate).Ok();
             if (recovered) break; // every look of a whole run was let through
             CHECK((fs::exists(chainstate / "CURRENT") || fs::exists(work.New() / "CURRENT")));
             REQUIRE(nth < 20);

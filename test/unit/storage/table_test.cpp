@@ -256,7 +256,7 @@ TEST_CASE("an interrupted publication is finished or undone")
         if (c.target) fs::copy(dir / "a", target);
         if (c.old) fs::copy(dir / (c.target ? "b" : "a"), work.Old());
         fs::create_directory(work.Batch());
-        Must(RecoverPublish(TestEnv(), TestLog(), target));
+        Must(RecoverDb(TestEnv(), TestLog(), target));
         CHECK((ReadAll(OpenCoins(target)->Kv()) == *c.expected));
         CHECK_FALSE(fs::exists(work.Get()));
     }
@@ -275,7 +275,7 @@ TEST_CASE("a work folder that the booster did not make is not touched")
         fs::create_directories(folder / "new");
         std::ofstream(folder / "new" / "CURRENT") << "mine";
     }
-    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    Must(RecoverDb(TestEnv(), TestLog(), target));
     CHECK_FALSE(fs::exists(target));
     const auto refused = ChainstateBuilder::Create(TestEnv(), {target});
     CHECK_FALSE(refused.Ok());
@@ -287,7 +287,7 @@ TEST_CASE("a work folder that the booster did not make is not touched")
     Must(work.Make(TestEnv()));
     fs::create_directory(work.New());
     std::ofstream(work.Get() / "mine") << "mine";
-    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    Must(RecoverDb(TestEnv(), TestLog(), target));
     CHECK_FALSE(fs::exists(work.New()));
     CHECK(fs::exists(work.Get() / "mine"));
     CHECK(fs::exists(work.Marker()));
@@ -295,7 +295,7 @@ TEST_CASE("a work folder that the booster did not make is not touched")
     // A file of that name is no folder of ours either.
     fs::remove_all(work.Get());
     std::ofstream(work.Get()) << "mine";
-    Must(RecoverPublish(TestEnv(), TestLog(), target));
+    Must(RecoverDb(TestEnv(), TestLog(), target));
     CHECK(fs::exists(work.Get()));
     CHECK_FALSE(work.Make(TestEnv()).Ok());
 
