@@ -1,14 +1,15 @@
 // Index: the records that one index keeps about the blocks of the active chain, in a database of
 // its own. IndexFollower (index_follower.h) gives it the blocks in order. Owned by its follower.
 //
-// Threads: Load(), Connect(), Disconnect() and Save() are called on one thread at a time; the
-// functions that a class adds for readers may be called on any.
+// Threads: all but Traits() and ShareDb() are called on one thread at a time; the functions that a
+// class adds for readers may be called on any.
 #pragma once
 
 #include "chain/header_node.h"
 #include "primitives/block.h"
 #include "storage/block_archive.h"
 #include "storage/kv_store.h"
+#include "util/mutex.h"
 
 #include <string>
 
@@ -38,12 +39,17 @@ struct IndexTraits {
     // a transaction on mainnet.
     uint64_t bytes_per_tx = 0;
     uint64_t bytes_per_block = 0;
+    /** Disk that sorting its records takes (MakeSort()), likewise. */
+    uint64_t sort_bytes_per_tx = 0;
 };
+
+class PlaceSort;
+struct PlaceSortOptions;
 
 class Index {
 public:
     Index(IndexTraits traits, std::unique_ptr<KvStore> db)
-        : m_traits(std::move(traits)), m_db(std::move(db))
+        : m_traits(std::move(traits)), m_directory(db->Directory()), m_db(std::move(db))
     {
     }
     virtual ~Index() = default;
@@ -53,8 +59,18 @@ public:
     const IndexTraits& Traits() const { return m_traits; }
     const std::string& Name() const { return m_traits.name; }
     const std::string& Option() const { return m_traits.option; }
+    const Path& Directory() const { return m_directory; } //!< of the database
     KvStore& Db() { return *m_db; }
     const KvStore& Db() const { return *m_db; }
+    /** For readers of an index that can be built in any order: null while it is built. */
+    std::shared_ptr<const KvStore> ShareDb() const
+    {
+        const Lock lock(m_mutex);
+        return m_db;
+    }
+    /** Closes the database, after its readers. */
+    void CloseDb();
+    void SetDb(std::unique_ptr<KvStore> db);
 
     /** Reads its state at `best`, the block that the database is at; null: none. */
     virtual Result<> Load(const HeaderNode* best) = 0;
@@ -66,9 +82,18 @@ public:
      *  files that the records refer to durable. */
     virtual Result<> Save(KvBatch& batch) = 0;
 
+    // Of an index that can be built from blocks in any order, while it has no database.
+
+    /** Begins to sort its records; null: it needs the blocks in order. */
+    virtual std::unique_ptr<PlaceSort> MakeSort(Env&, const PlaceSortOptions&);
+    /** Adds the records that a database made by the last MakeSort() has besides. */
+    virtual void PutBuilt(KvBatch&) const {}
+
 private:
     const IndexTraits m_traits;
-    const std::unique_ptr<KvStore> m_db;
+    const Path m_directory;
+    mutable Mutex m_mutex; //!< of changes of m_db, and readers on other threads
+    std::shared_ptr<KvStore> m_db;
 };
 
 } // namespace ibd

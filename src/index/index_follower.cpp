@@ -35,7 +35,7 @@ Result<> IndexFollower::Open()
         m_best = m_chain.Read().Find(**best);
         if (!m_best) {
             m_log.Error("{} is at block {}, which the block index does not have. Its folder: {}",
-                        m_index.Name(), (*best)->ToHex(), m_index.Db().Directory().string());
+                        m_index.Name(), (*best)->ToHex(), m_index.Directory().string());
             return BadData("best block of {} not found. Please rebuild the index.", m_index.Name());
         }
     }
@@ -45,6 +45,14 @@ Result<> IndexFollower::Open()
     return {};
 }
 
+Result<> IndexFollower::GoOnFrom(const HeaderNode& best)
+{
+    m_batch.emplace(m_index.Db());
+    IBD_RETURN_IF_ERROR(Explained(m_index.Load(&best)));
+    m_best = &best;
+    return Write(NameBest::kIfNew);
+}
+
 Error IndexFollower::Explain(const Error& error) const
 {
     const std::string remedy =
@@ -52,7 +60,7 @@ Error IndexFollower::Explain(const Error& error) const
             ? fmt::format("After a restart the index continues; without {} the node runs without "
                           "it",
                           m_index.Option())
-            : IndexRemedy(m_index.Db().Directory(), m_index.Option());
+            : IndexRemedy(m_index.Directory(), m_index.Option());
     return {fmt::format("{}: {}. {}", m_index.Name(), error.message, remedy), error.kind};
 }
 

@@ -24,6 +24,7 @@ struct IndexSummary {
     BlockHash hash; //!< genesis before the first block
     int32_t blocks_left = 0;             //!< of the active chain that it does not have
     std::optional<int64_t> seconds_left = {}; //!< to the tip; nothing: unknown yet
+    std::optional<double> built = {}; //!< share that is done of a build from blocks in any order
 };
 
 /** What helps if a database is damaged. */
@@ -45,6 +46,9 @@ public:
 
     /** Reads where the index is. The block index must be loaded. */
     Result<> Open();
+    /** After Open(), when the index has a new database with the records of all blocks up to `best`:
+     *  goes on from there. Before Start(). */
+    Result<> GoOnFrom(const HeaderNode& best);
     void Start();
     /** Ends the thread after the block at hand, and saves. */
     void Stop();

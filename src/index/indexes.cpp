@@ -1,8 +1,10 @@
 // See indexes.h.
 #include "index/indexes.h"
 
+#include "storage/chainstate_builder.h"
 #include "storage/data_dir.h"
 #include "util/found.h"
+#include "util/thread_priority.h"
 
 namespace ibd {
 
@@ -12,9 +14,12 @@ constexpr size_t kCoinStatsCache = 4 << 20; //!< bytes; its records are seldom r
 
 } // namespace
 
-Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const char* option, const Path& folder,
+Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const std::string& option, const Path& folder,
                                                  size_t cache, bool wipe)
 {
+    if (const auto whole = RecoverDb(m_parts.env, m_parts.log, folder); !whole) {
+        return Error{fmt::format("{}: {}", option, whole.Message()), whole.GetError().kind};
+    }
     KvOptions options;
     options.directory = folder;
     options.cache_bytes = cache;
@@ -35,26 +40,26 @@ Result<> Indexes::OpenAll(bool wipe)
         IBD_ASSIGN_OR_RETURN(auto db,
                              OpenDb("-txindex", folder / "txindex", options.tx_cache, wipe));
         m_tx = std::make_unique<TxIndex>(std::move(db));
-        m_entries.push_back({m_tx.get(), nullptr});
+        m_entries.push_back({m_tx.get(), options.tx_cache, nullptr});
     }
     if (options.coin_stats) {
         IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-coinstatsindex", folder / "coinstatsindex" / "db",
                                              kCoinStatsCache, wipe));
         m_coin_stats = std::make_unique<CoinStatsIndex>(m_parts.consensus, std::move(db));
-        m_entries.push_back({m_coin_stats.get(), nullptr});
+        m_entries.push_back({m_coin_stats.get(), kCoinStatsCache, nullptr});
     }
     if (options.spenders) {
         IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-txospenderindex", folder / "txospenderindex" / "db",
                                              options.spender_cache, wipe));
         m_spenders = std::make_unique<SpenderIndex>(m_parts.env, std::move(db));
-        m_entries.push_back({m_spenders.get(), nullptr});
+        m_entries.push_back({m_spenders.get(), options.spender_cache, nullptr});
     }
     if (options.filters) {
         const Path basic = folder / "blockfilter" / "basic";
         IBD_ASSIGN_OR_RETURN(auto db,
                              OpenDb("-blockfilterindex", basic / "db", options.filter_cache, wipe));
         m_filters = std::make_unique<FilterIndex>(m_parts.env, basic, std::move(db));
-        m_entries.push_back({m_filters.get(), nullptr});
+        m_entries.push_back({m_filters.get(), options.filter_cache, nullptr});
     }
     return {};
 }
@@ -62,6 +67,7 @@ Result<> Indexes::OpenAll(bool wipe)
 Result<> Indexes::Open(const IndexChain& chain, bool wipe)
 {
     CHECK(!m_open);
+    m_chain = &chain;
     IBD_RETURN_IF_ERROR(OpenAll(wipe));
     for (Entry& entry : m_entries) {
         entry.follower = std::make_unique<IndexFollower>(*entry.index, chain, m_parts.env,
@@ -137,14 +143,76 @@ std::vector<PruneLock> Indexes::Saved()
     return out;
 }
 
+bool Indexes::CanBuild(const Entry& entry, const HeaderNode* tip) const
+{
+    return entry.index->Traits().sort_bytes_per_tx > 0 && !entry.follower->Best() && tip &&
+           tip->height >= m_parts.build.least_blocks;
+}
+
 void Indexes::Start()
 {
-    for (const Entry& entry : m_entries) entry.follower->Start();
+    const HeaderNode* const tip = m_chain->Read().Tip();
+    std::vector<Index*> indexes;
+    for (Entry& entry : m_entries) {
+        if (CanBuild(entry, tip)) {
+            m_to_build.push_back(&entry);
+            indexes.push_back(entry.index);
+        } else {
+            entry.follower->Start();
+        }
+    }
+    if (indexes.empty()) return;
+    m_build = std::make_unique<IndexBuild>(m_parts.env, m_parts.log, *m_chain, *tip,
+                                           std::move(indexes), m_parts.build);
+    m_building = m_build.get();
+    m_builder = NamedThread("idxbuild", [this] { Build(); });
+}
+
+/** Empties the databases and builds them. False: stopped. */
+Result<bool> Indexes::RunBuild()
+{
+    for (const Entry* entry : m_to_build) {
+        entry->index->CloseDb();
+        IBD_RETURN_IF_ERROR(DestroyDb(entry->index->Directory()));
+    }
+    return m_build->Run();
+}
+
+void Indexes::Build()
+{
+    LowerThreadPriority();
+    const Result<bool> built = RunBuild();
+    m_building = nullptr;
+    if (built && !*built) return;
+    if (!built) {
+        m_parts.log.Warning("Index build: {}. The blocks are taken one by one instead, which takes "
+                            "longer",
+                            built.Message());
+    }
+    for (Entry* entry : m_to_build) {
+        if (const Result<> on = GoOn(*entry, built.Ok()); !on) return m_parts.failed(on.GetError());
+    }
+}
+
+/** Opens the database of an index, as it was built or else empty, and starts the follower. */
+Result<> Indexes::GoOn(Entry& entry, bool built)
+{
+    Index& index = *entry.index;
+    if (!built) IBD_RETURN_IF_ERROR(DestroyDb(index.Directory()));
+    IBD_ASSIGN_OR_RETURN(auto db, OpenDb(index.Option(), index.Directory(), entry.cache, false));
+    index.SetDb(std::move(db));
+    IBD_RETURN_IF_ERROR(built ? entry.follower->GoOnFrom(m_build->End()) : entry.follower->Open());
+    entry.follower->Start();
+    return {};
 }
 
 void Indexes::Stop()
 {
-    for (const Entry& entry : m_entries) entry.follower->Stop();
+    if (m_build) m_build->Stop();
+    m_builder.Join();
+    for (const Entry& entry : m_entries) {
+        if (entry.follower) entry.follower->Stop();
+    }
 }
 
 void Indexes::Take(const Event&)
@@ -164,7 +232,15 @@ const IndexFollower& Indexes::FollowerOf(const Index& index) const
 std::vector<IndexSummary> Indexes::Summaries() const
 {
     std::vector<IndexSummary> out;
-    for (const Entry& entry : m_entries) out.push_back(entry.follower->Summary());
+    const IndexBuild* const build = m_building;
+    for (const Entry& entry : m_entries) {
+        IndexSummary summary = entry.follower->Summary();
+        if (build && build->Builds(*entry.index)) {
+            summary.built = build->Done();
+            summary.seconds_left = build->SecondsLeft();
+        }
+        out.push_back(std::move(summary));
+    }
     return out;
 }
 

@@ -1,13 +1,16 @@
 // Indexes: the indexes that the user asked for, and their followers. Owned by the node: made
 // before the first event, opened when the chainstate is loaded, started when the stored blocks are
 // connected, stopped after the last write of the coins. Access to an index by type: null if it was
-// not asked for. Any thread after Open().
+// not asked for. Any thread after Open(). Empty indexes that need no order of blocks are built from
+// all stored blocks first (IndexBuild), on a thread of their own; if that fails, their followers
+// begin with the first block.
 #pragma once
 
 #include "chain/prune_locks.h"
 #include "events/events.h"
 #include "index/coin_stats_index.h"
 #include "index/filter_index.h"
+#include "index/index_build.h"
 #include "index/index_follower.h"
 #include "index/index_options.h"
 #include "index/spender_index.h"
@@ -23,6 +26,7 @@ struct IndexesParts {
     IndexOptions options;
     /** Ends the node; any thread. */
     std::function<void(const Error&)> failed;
+    IndexBuildOptions build = {};
 };
 
 class Indexes final : public EventConsumer, public PruneLocks {
@@ -58,14 +62,19 @@ public:
 private:
     struct Entry {
         Index* index;
+        size_t cache; //!< bytes, of its database
         std::unique_ptr<IndexFollower> follower;
     };
 
     Result<> OpenAll(bool wipe);
+    bool CanBuild(const Entry& entry, const HeaderNode* tip) const;
+    void Build();
+    Result<bool> RunBuild();
+    Result<> GoOn(Entry& entry, bool built);
     /** Its lock keeps all blocks as long as no index is open. */
     std::optional<PruneLock> NotOpen() const;
-    Result<std::unique_ptr<KvStore>> OpenDb(const char* option, const Path& folder, size_t cache,
-                                            bool wipe);
+    Result<std::unique_ptr<KvStore>> OpenDb(const std::string& option, const Path& folder,
+                                            size_t cache, bool wipe);
 
     const IndexesParts m_parts;
     std::unique_ptr<TxIndex> m_tx;
@@ -74,6 +83,11 @@ private:
     std::unique_ptr<CoinStatsIndex> m_coin_stats;
     std::vector<Entry> m_entries;
     std::atomic<bool> m_open{false};
+    const IndexChain* m_chain = nullptr;
+    std::vector<Entry*> m_to_build;
+    std::unique_ptr<IndexBuild> m_build; //!< null: none
+    std::atomic<const IndexBuild*> m_building{nullptr};
+    NamedThread m_builder;
 };
 
 } // namespace ibd

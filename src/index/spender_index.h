@@ -17,7 +17,8 @@ public:
                  .option = "-txospenderindex",
                  .thread = "txospenderidx",
                  .block_to_disconnect = true,
-                 .bytes_per_tx = 70},
+                 .bytes_per_tx = 70,
+                 .sort_bytes_per_tx = 40},
                 std::move(db)),
           m_env(env)
     {
@@ -27,6 +28,8 @@ public:
     Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Save(KvBatch&) override { return {}; }
+    std::unique_ptr<PlaceSort> MakeSort(Env& env, const PlaceSortOptions& options) override;
+    void PutBuilt(KvBatch& batch) const override;
 
     /** The spender in the active chain; nothing: unspent, or not in the index. Any thread. */
     Found<PlacedTx> Find(const BlockStore& blocks, const OutPoint& output) const;
@@ -35,8 +38,12 @@ private:
     void ForEachKey(const IndexedBlock& block,
                     const std::function<void(const Bytes&)>& visit) const;
 
+    Bytes MakeKey() const;
+    bool SetKey(ByteSpan bytes);
+
     Env& m_env;
     SipKey m_key;
+    Bytes m_built_key; //!< of MakeSort()
 };
 
 } // namespace ibd

@@ -14,7 +14,8 @@ public:
         : Index({.name = "txindex",
                  .option = "-txindex",
                  .thread = "txidx",
-                 .bytes_per_tx = 50},
+                 .bytes_per_tx = 50,
+                 .sort_bytes_per_tx = 40},
                 std::move(db))
     {
     }
@@ -23,6 +24,7 @@ public:
     Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Disconnect(KvBatch&, const IndexedBlock&) override { return {}; }
     Result<> Save(KvBatch&) override { return {}; }
+    std::unique_ptr<PlaceSort> MakeSort(Env& env, const PlaceSortOptions& options) override;
 
     /** Nothing: it is not in the index. Any thread. */
     Found<PlacedTx> Find(const BlockStore& blocks, const Txid& txid) const;

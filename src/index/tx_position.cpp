@@ -54,16 +54,6 @@ TxPosition TxPosition::Read(Reader& in)
     return {block, static_cast<uint32_t>(offset)};
 }
 
-void ForEachPosition(const BlockView& block, FilePos pos,
-                     const std::function<void(const TxView&, const TxPosition&)>& visit)
-{
-    TxPosition at{pos, static_cast<uint32_t>(CompactSizeLength(block.Txs().size()))};
-    for (const TxView& tx : block.Txs()) {
-        visit(tx, at);
-        at.offset += static_cast<uint32_t>(tx.raw.size());
-    }
-}
-
 Result<PlacedTx> ReadTxAt(const BlockStore& blocks, const TxPosition& at)
 {
     IBD_ASSIGN_OR_RETURN(const Bytes header, blocks.ReadBlockPart(at.block, 0, kHeaderBytes));

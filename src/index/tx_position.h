@@ -6,8 +6,6 @@
 #include "primitives/transaction.h"
 #include "storage/block_store.h"
 
-#include <functional>
-
 namespace ibd {
 
 /** As VARINTs: file, then offset. Reading fails through the reader. */
@@ -25,9 +23,17 @@ struct TxPosition {
     static TxPosition Read(Reader& in);
 };
 
-/** Calls `visit` with each transaction of the block at `pos`, and its place. */
-void ForEachPosition(const BlockView& block, FilePos pos,
-                     const std::function<void(const TxView&, const TxPosition&)>& visit);
+/** Calls visit(const TxView&, uint32_t) with each transaction of the block and its
+ *  TxPosition::offset. */
+template <typename Visitor>
+void ForEachOffset(const BlockView& block, Visitor visit)
+{
+    auto offset = static_cast<uint32_t>(CompactSizeLength(block.Txs().size()));
+    for (const TxView& tx : block.Txs()) {
+        visit(tx, offset);
+        offset += static_cast<uint32_t>(tx.raw.size());
+    }
+}
 
 struct PlacedTx {
     BlockHash block;

@@ -122,7 +122,7 @@ UniValue IndexesOnTheWay(const Indexes* indexes)
         UniValue one(UniValue::VOBJ);
         one.pushKV("height", summary.height);
         one.pushKV("blocksleft", summary.blocks_left);
-        one.pushKV("progress", all > 0 ? summary.height / all : 0.0);
+        one.pushKV("progress", summary.built.value_or(all > 0 ? summary.height / all : 0.0));
         if (summary.seconds_left) one.pushKV("timeleft", Num(*summary.seconds_left));
         out.pushKV(summary.name, one);
     }
