@@ -34,5 +34,6 @@ def draw(title, curves, levels=None):
             continue
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         out += [f'<polyline points="{path}" fill="none" stroke="{COLOURS[i % len(COLOURS)]}" '
-                f'stroke-width="1.8"/>', plot.text(places[-1][0] + 4, places[-1][1] + 4, name, size=11)]
+                f'stroke-width="1.8"/>',
+                plot.text(places[-1][0] + 4, places[-1][1] + 4, name, size=11)]
     return "\n".join([*out, "</svg>", ""])
