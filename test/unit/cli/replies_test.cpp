@@ -141,7 +141,7 @@ TEST_CASE("a chunked answer is read in chunks of any size, and no part of it is 
     }
 }
 
-TEST_CASE("what is sent: path, login, method, arguments and id")
+TEST_CASE("a call sends path, login, method, arguments and id")
 {
     Client client({Answered("1"), Answered("2"), Answered("3"), Answered("4")});
     REQUIRE(client.Ask({"getblock", "00", "2"}).exit_code == 0);

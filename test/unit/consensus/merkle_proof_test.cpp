@@ -19,7 +19,7 @@ std::vector<Uint256> RandomIds(size_t count)
 
 } // namespace
 
-TEST_CASE("a proof shows what it was made for under the block's root", "[merkle_proof]")
+TEST_CASE("a proof shows its transactions under the block's root", "[merkle_proof]")
 {
     auto& rng = TestRng();
     for (size_t count = 1; count < 70; count += count < 20 ? 1 : 7) {

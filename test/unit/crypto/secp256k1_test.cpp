@@ -142,7 +142,7 @@ TEST_CASE("ecdsa: Wycheproof's vectors for Bitcoin")
     CHECK(batch.Verify() == single);
 }
 
-TEST_CASE("lax DER: what it reads and what it refuses")
+TEST_CASE("lax DER: accepted and refused signatures")
 {
     using Values = std::pair<int, int>;
     CHECK(LaxValues("3006020101020102") == Values{1, 2});

@@ -168,7 +168,7 @@ TEST_CASE("consumers of one thread get each event in turn, however much the queu
     CHECK(seen == wanted);
 }
 
-TEST_CASE("a stop releases waiting publishers, and delivers what is queued")
+TEST_CASE("a stop releases waiting publishers, and delivers the queue")
 {
     Stuck stuck;
     Recorder other;
@@ -182,7 +182,7 @@ TEST_CASE("a stop releases waiting publishers, and delivers what is queued")
     events.Publish(Tip(3));
     std::thread waits([&] { events.Publish(Tip(4)); });
     std::thread stops([&] { events.Stop(); });
-    waits.join(); // although the consumer is still stuck
+    waits.join();           // although the consumer is still stuck
     events.Publish(Tip(5)); // dropped: the events have ended
     stuck.Go();
     stops.join();

@@ -176,7 +176,7 @@ TEST_CASE("Gap coder: groups of every kind round-trip, and no change of them is 
     }
 }
 
-TEST_CASE("Container 2: gives back what was written, in any order, one file for one set of hints")
+TEST_CASE("Container 2: returns the written hints, in any order, one file for one set of hints")
 {
     TempDir dir;
     const auto env = MakePosixEnv();

@@ -285,7 +285,7 @@ TEST_CASE("Hints files: writers refuse what their format cannot say")
     REQUIRE_FALSE(StartHintsFile(*env, path, {HintsFormat::kIndexedRuns, {}, 1}).Ok());
 }
 
-TEST_CASE("Hints files: what is cut off, lengthened or changed is refused with format and offset")
+TEST_CASE("Hints files: a cut, lengthened or changed file is refused with format and offset")
 {
     TempDir dir;
     const auto env = MakePosixEnv();

@@ -100,7 +100,7 @@ TEST_CASE("Hints record: what a reader refuses")
             "a run of zeros reaches past the block's outputs");
 }
 
-TEST_CASE("Hints files: both formats give back what was written")
+TEST_CASE("Hints files: both formats return the written hints")
 {
     TempDir dir;
     const auto env = MakePosixEnv();
@@ -123,7 +123,7 @@ TEST_CASE("Hints files: both formats give back what was written")
     }
 }
 
-TEST_CASE("Hints files: what is not one is refused with its name and an offset")
+TEST_CASE("Hints files: any other file is refused with its name and an offset")
 {
     TempDir dir;
     const auto env = MakePosixEnv();

@@ -138,7 +138,7 @@ TEST_CASE("chunks are joined, extensions and trailers mean nothing")
           Status::kBad);
 }
 
-TEST_CASE("what is no HTTP is refused")
+TEST_CASE("bytes that are not HTTP are refused")
 {
     const std::string nul = std::string("GET /\0 HTTP/1.1\r\n", 17);
     for (const std::string& bad :

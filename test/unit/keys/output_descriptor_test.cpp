@@ -169,7 +169,7 @@ TEST_CASE("Descriptors: checksums")
     CHECK(Refusal("raw(Ü)") == "Invalid characters in payload");
 }
 
-TEST_CASE("Descriptors: what is none is refused in Core's words")
+TEST_CASE("Descriptors: any other text is refused in Core's words")
 {
     CHECK(Refusal("") == "'' is not a valid descriptor function");
     CHECK(Refusal("foo(" + kKey + ")") == "'foo(" + kKey + ")' is not a valid descriptor function");

@@ -31,7 +31,7 @@ const PoolTx* Find(const PoolTable& table, uint64_t hash, uint64_t key, uint32_t
 
 } // namespace
 
-TEST_CASE("a table finds what is in it, also where hashes collide", "[mempool]")
+TEST_CASE("a table finds its entries, also where hashes collide", "[mempool]")
 {
     Rng rng(36);
     PoolTable table;
@@ -92,9 +92,8 @@ TEST_CASE("the store of transactions lists the old ones in the order of arrival"
         CHECK(store.OlderThan(time) == old);
     }
     const auto places = store.Places();
-    const auto used = std::count_if(places.begin(), places.end(), [](const auto& place) {
-        return place.tx != nullptr;
-    });
+    const auto used = std::count_if(places.begin(), places.end(),
+                                    [](const auto& place) { return place.tx != nullptr; });
     CHECK(static_cast<size_t>(used) == model.size());
 }
 

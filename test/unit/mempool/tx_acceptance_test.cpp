@@ -174,7 +174,7 @@ TEST_CASE("a transaction that keeps all rules is taken, once", "[mempool]")
     CHECK(desk.Test(Spending({{tx.Id(), 1}}, {1000})) == "bad-txns-inputs-missingorspent");
 }
 
-TEST_CASE("what is wrong with a transaction alone", "[mempool]")
+TEST_CASE("errors of a transaction on its own", "[mempool]")
 {
     Desk desk;
     MutableTransaction tx = desk.Good();
@@ -481,8 +481,7 @@ TEST_CASE("of two returned transactions that conflict the earlier one stays", "[
     CHECK(desk.pool.Find(first.Id()));
 }
 
-TEST_CASE("a returned transaction that policy refuses takes its children along",
-          "[mempool]")
+TEST_CASE("a returned transaction that policy refuses takes its children along", "[mempool]")
 {
     Desk desk;
     const MutableTransaction bad = desk.Spend(kTrueHash, {0x01, 0x52}); // another redeem script
@@ -501,7 +500,7 @@ TEST_CASE("a returned transaction that policy refuses takes its children along",
     CHECK(desk.pool.Find(disconnected.txs.back()->Id()));
 }
 
-TEST_CASE("after a reorganisation what is not valid any more leaves", "[mempool]")
+TEST_CASE("after a reorganisation invalid transactions leave", "[mempool]")
 {
     Desk desk;
     MutableTransaction late = desk.Good();

@@ -261,7 +261,7 @@ TransactionRef AddSpend(TxPool& pool, const OutPoint& coin, size_t outputs, Amou
 
 } // namespace
 
-TEST_CASE("what is left of a cluster is skipped with a chunk that does not fit", "[mining]")
+TEST_CASE("the rest of a cluster is skipped with a chunk that does not fit", "[mining]")
 {
     Miner miner;
     const TransactionRef parent = AddSpend(miner.pool, Coin(0), 3, 50'000);

@@ -59,7 +59,7 @@ TEST_CASE("commands run on the thread of the peers while it runs", "[net_thread]
     CHECK(kit.rounds > 0);
 }
 
-TEST_CASE("tasks of before the end run, and then what is to be last", "[net_thread]")
+TEST_CASE("tasks from before the end run, then the last task", "[net_thread]")
 {
     ThreadKit kit;
     kit.thread.WithoutThread([&] { kit.thread.Open(); });

@@ -356,7 +356,7 @@ public:
 
 } // namespace
 
-TEST_CASE("the upload target counts what was really sent", "[network_parts]")
+TEST_CASE("the upload target counts the bytes that were sent", "[network_parts]")
 {
     constexpr uint64_t kTarget = 1'000'000'000;
     PartsKit kit([](PeerNetworkOptions& options) { options.max_upload = kTarget; });

@@ -118,7 +118,7 @@ TEST_CASE("hints that are off the chain are refused when the headers are there")
                                                      TheWorld().terminal.ToHex() + " there"));
 }
 
-TEST_CASE("what is still to come is held against the room on the disk")
+TEST_CASE("bytes that are still to be written are compared with the room on the disk")
 {
     const TempDir dir{MemoryFolder()};
     Start start(dir / "node");
@@ -135,8 +135,7 @@ TEST_CASE("stored and missing blocks in any mixture, and a death at any operatio
 {
     const TempDir dir{MemoryFolder()};
     SyncDespiteDeaths(
-        dir.Get(), {}, [](BoosterSession& booster) { return GiveHints(booster); },
-        [](Machine&) {});
+        dir.Get(), {}, [](BoosterSession& booster) { return GiveHints(booster); }, [](Machine&) {});
 }
 
 TEST_CASE("full validation with hints: a death at any operation, and blocks that are lost")

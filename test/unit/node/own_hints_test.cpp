@@ -176,7 +176,7 @@ TEST_CASE("own hints: each operation on their files fails once, and the next sta
     CHECK(failures > 10);
 }
 
-TEST_CASE("undo data: a death at any operation, and the next start goes on to what is right")
+TEST_CASE("undo data: after a death at any operation the next start ends with the right files")
 {
     const TempDir dir{MemoryFolder()};
     const uint64_t seed = TestRng()();
@@ -361,7 +361,7 @@ TEST_CASE("own hints: pairs are kept by default where there is room for undo dat
     }
 }
 
-TEST_CASE("own hints: what is remembered of hints that failed does not count against them")
+TEST_CASE("own hints: the memory of failed hints does not count against new ones")
 {
     const TempDir dir{MemoryFolder()};
     Uint256 id;
@@ -401,7 +401,7 @@ TEST_CASE("own hints: work that was begun is gone on with unasked, whatever the 
     start.machine.RequireRight();
 }
 
-TEST_CASE("own hints: a start without a network leaves what was begun with one")
+TEST_CASE("own hints: a start without a network leaves a sync that began with one")
 {
     const TempDir dir{MemoryFolder()};
     OwnHintsOptions own = Own(Mode::kAsked);

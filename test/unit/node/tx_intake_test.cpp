@@ -110,7 +110,7 @@ public:
 
 } // namespace
 
-TEST_CASE("the intake takes 16 MiB, with what is being checked, or one larger offer", "[tx_intake]")
+TEST_CASE("the intake takes 16 MiB, with those under check, or one larger offer", "[tx_intake]")
 {
     Scene scene;
     CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));

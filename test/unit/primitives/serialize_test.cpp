@@ -136,7 +136,7 @@ TEST_CASE("Reader: integers, spans, and a failure that sticks")
     CHECK(!reader.Ok());
 }
 
-TEST_CASE("Reader: what was wrong first is remembered in Core's words")
+TEST_CASE("Reader: the first error is kept, in Core's words")
 {
     const auto fault = [](const char* hex) -> std::string {
         const Bytes bytes = FromHex(hex).value();

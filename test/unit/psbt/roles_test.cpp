@@ -173,7 +173,7 @@ TEST_CASE("only PSBTs about the same transaction are combined", "[psbt]")
     CHECK_FALSE(CombinePsbt(psbt, Spending(script, 0)));
 }
 
-TEST_CASE("joining takes signatures away and finds what is spent twice", "[psbt]")
+TEST_CASE("joining removes signatures and finds outputs that are spent twice", "[psbt]")
 {
     const Wallet wallet("wpkh(A)", "A");
     Psbt one = Spending(wallet.script, 0);

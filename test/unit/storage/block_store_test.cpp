@@ -161,7 +161,7 @@ TEST_CASE("blocks and undo data are read back, across files and reopening")
     }
 }
 
-TEST_CASE("reads of what is not there are errors that name file and offset")
+TEST_CASE("reads of missing bytes are errors that name file and offset")
 {
     const TempDir dir;
     auto store = OpenStore(Options(dir));
@@ -337,7 +337,7 @@ TEST_CASE("a refused frame is searched for blocks inside; a stop stops")
     CHECK(calls == 1);
 }
 
-TEST_CASE("frames larger than what is left of the window are joined")
+TEST_CASE("frames larger than the rest of the window are joined")
 {
     const TempDir dir;
     const auto store = OpenStore(Options(dir));

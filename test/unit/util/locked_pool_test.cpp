@@ -1,9 +1,9 @@
 #include "util/locked_pool.h"
 #include "util/secret.h"
 
+#include "sim/rng.h"
 #include "support/catch.h"
 #include "support/testdata.h"
-#include "sim/rng.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,7 +65,7 @@ void CheckSums(const LockedPoolStats& stats)
 
 } // namespace
 
-TEST_CASE("chunks are cut from what is free and grow together again")
+TEST_CASE("chunks are cut from free memory and grow together again")
 {
     ChunkMap chunks(160);
     size_t a = 0, b = 0, c = 0, d = 0;

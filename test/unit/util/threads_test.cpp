@@ -58,7 +58,7 @@ TEST_CASE("room and items are reported without waiting")
     CHECK_FALSE(queue.TryPop());
 }
 
-TEST_CASE("abort drops what is queued and wakes a waiting producer")
+TEST_CASE("abort drops the queue and wakes a waiting producer")
 {
     BoundedQueue<int> queue(10);
     REQUIRE(queue.Push(1, 10));
@@ -84,7 +84,7 @@ TEST_CASE("a parallel loop visits every index once, with any number of threads")
     }
 }
 
-TEST_CASE("what was submitted runs before Wait returns and before destruction ends")
+TEST_CASE("submitted tasks run before Wait returns and before destruction ends")
 {
     std::atomic<int> count{0};
     {

@@ -110,7 +110,7 @@ TEST_CASE("places follow from key, address and source", "[addr_man]")
     CHECK(s.man.Size({}, false) == std::size(known));
 }
 
-TEST_CASE("what is added, and what is not", "[addr_man]")
+TEST_CASE("addresses that are added, and addresses that are not", "[addr_man]")
 {
     Setup s;
     CHECK(s.man.Size() == 0);
@@ -170,7 +170,7 @@ TEST_CASE("times and services of a known address", "[addr_man]")
     }
 }
 
-TEST_CASE("what is terrible, and how likely the rest is", "[addr_man]")
+TEST_CASE("terrible addresses, and the chance of the others", "[addr_man]")
 {
     AddrInfo info;
     info.address.time = kNow;
@@ -363,7 +363,7 @@ TEST_CASE("any calls leave it consistent, and its file gives it back", "[addr_ma
     }
 }
 
-TEST_CASE("a new map of autonomous systems moves what is in new", "[addr_man]")
+TEST_CASE("a new map of autonomous systems moves the addresses of the new table", "[addr_man]")
 {
     Setup s;
     for (int i = 0; i < 200; ++i) {

@@ -476,7 +476,7 @@ TEST_CASE("a request for a stored block that fails, or is not reached, delays no
     CHECK(node.Types(asks) == Types{"block"});
 }
 
-TEST_CASE("what is served of compact blocks depends on how old they are", "[peer_compact]")
+TEST_CASE("compact blocks are served by their age", "[peer_compact]")
 {
     Scene scene;
     TestNode& node = scene.node;

@@ -204,7 +204,7 @@ PeerId Caller(TestNode& node)
 
 } // namespace
 
-TEST_CASE("Hints messages: bytes, and what is refused")
+TEST_CASE("Hints messages: bytes, and refused messages")
 {
     const FakeHints file(7);
     HintsMessage offers;
@@ -292,7 +292,7 @@ TEST_CASE("Hints: fetched from three peers at once")
     for (const FakeProvider* peer : peers) CHECK(peer->served > 0);
 }
 
-TEST_CASE("Hints: what is there already is not fetched again")
+TEST_CASE("Hints: parts on disk are not fetched again")
 {
     const FakeHints file(1000);
     Fetch fetch;
@@ -485,7 +485,7 @@ TEST_CASE("Hints: a file offered under another file's hash is not blamed on peer
     CHECK(fetch.IsClosed(1));
 }
 
-TEST_CASE("Hints: what is served is bounded")
+TEST_CASE("Hints: serving is bounded")
 {
     const FakeHints file(7, 0, 2);
     FakeProvider provider({&file});

@@ -366,7 +366,7 @@ TEST_CASE("what is not offered, and what is not known", "[peer_manager]")
     CHECK_FALSE(strict.IsClosed(permitted));
 }
 
-TEST_CASE("what is received counts until it is read", "[peer_manager]")
+TEST_CASE("received bytes count until they are read", "[peer_manager]")
 {
     TestNode node(RegtestParams());
     const PeerId id = node.Befriend(ConnectionKind::kInbound);

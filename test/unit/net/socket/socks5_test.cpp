@@ -22,7 +22,7 @@ Result<> Feed(Socks5Client& client, const Bytes& bytes)
 
 } // namespace
 
-TEST_CASE("what is said to a SOCKS5 server", "[socks5]")
+TEST_CASE("messages to a SOCKS5 server", "[socks5]")
 {
     Socks5Client client("abc", 0x1234, Socks5Client::Login{"u", "pw"});
     CHECK(client.TakeOutgoing() == Bytes{5, 2, 0, 2});

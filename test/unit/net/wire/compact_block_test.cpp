@@ -69,7 +69,7 @@ TEST_CASE("short ids are 48 bits of SipHash under a key of header and nonce", "[
     CHECK(sample.message.prefilled[0].tx->Id() == sample.view.Txs()[0].txid);
 }
 
-TEST_CASE("what is asked for completes a block, whatever came before", "[compact_block]")
+TEST_CASE("requested transactions complete a block, whatever came before", "[compact_block]")
 {
     const Sample sample;
     for (uint32_t known = 0; known < 64; ++known) { // one bit for each transaction
@@ -86,8 +86,8 @@ TEST_CASE("what is asked for completes a block, whatever came before", "[compact
                 continue;
             }
             ++gap;
-            message.short_ids.push_back(ShortId(ShortIdKey(message.header, 77),
-                                                sample.Tx(i)->WitnessId()));
+            message.short_ids.push_back(
+                ShortId(ShortIdKey(message.header, 77), sample.Tx(i)->WitnessId()));
             if (i % 2 == 1) {
                 pool.txs.push_back(sample.Tx(i));
             } else {
@@ -177,7 +177,7 @@ TEST_CASE("what a pool has by the same short id may be another", "[compact_block
     CHECK(twice.PoolCount() == 2);
 }
 
-TEST_CASE("a blocktxn has what was asked for", "[compact_block]")
+TEST_CASE("a blocktxn has the requested transactions", "[compact_block]")
 {
     const Sample sample;
     const std::vector<uint16_t> indexes{0, 4, 5};
@@ -196,8 +196,8 @@ TEST_CASE("the last three announce, but one outbound peer stays", "[compact_bloc
     CompactAnnouncers announcers;
     std::set<PeerId> outbound{1};
     const auto bring = [&](PeerId peer) {
-        const auto change = announcers.BroughtBlock(
-            peer, [&](PeerId id) { return outbound.contains(id); });
+        const auto change =
+            announcers.BroughtBlock(peer, [&](PeerId id) { return outbound.contains(id); });
         CHECK((change.start || !change.stop));
         return change.start ? change.stop.value_or(0) : -1;
     };

@@ -513,7 +513,7 @@ TEST_CASE("spent coins: each shape of a script", "[messages]")
     check(Repeat(253, "6a"), "00fdfd00" + Repeat(253, "6a"));
 }
 
-TEST_CASE("spent coins: amounts, and what is refused", "[messages]")
+TEST_CASE("spent coins: amounts, and refused messages", "[messages]")
 {
     SpentCoinsMessage message = OfScript("51");
     const auto amount = [&](Amount value) {
@@ -525,15 +525,24 @@ TEST_CASE("spent coins: amounts, and what is refused", "[messages]")
     CHECK(amount(100'000'000) == "09");
     CHECK(amount(5'000'000'000) == "32");
     CHECK(amount(2'100'000'000'000'000) == "fe406f4001");
-    const std::string coin = "05020000" "000151";
+    const std::string coin = "05020000"
+                             "000151";
     CHECK(Refusal<SpentCoinsMessage>(WithCoin(coin + "32")).empty());
     CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin(coin + "fd3200")).empty()); // not minimal
     CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin(coin + "ffffffffffffffffff")).empty());
-    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin("05020000" "09" "32")).empty());
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin("05020000"
+                                                    "09"
+                                                    "32"))
+                    .empty());
     const std::string a(40, 'a');
-    CHECK_FALSE(
-        Refusal<SpentCoinsMessage>(WithCoin("05020000" "0016" "0014" + a + "32")).empty()); // raw
-    const std::string two = "0500000005020000" "000151" "32";
+    CHECK_FALSE(Refusal<SpentCoinsMessage>(WithCoin("05020000"
+                                                    "0016"
+                                                    "0014" +
+                                                    a + "32"))
+                    .empty()); // raw
+    const std::string two = "0500000005020000"
+                            "000151"
+                            "32";
     CHECK_FALSE(Refusal<SpentCoinsMessage>(kHashA + "02" + two + two).empty()); // no order
     CHECK_FALSE(Refusal<SpentCoinsMessage>(kHashA + "fe00000100" + two).empty());
 }
