@@ -13,6 +13,15 @@ namespace {
 
 constexpr uint8_t kMuHashKey[] = {'M'};
 
+/** By what a block changes the coins. */
+struct CoinChange final : PreparedBlock {
+    MuHash3072 coins; //!< its denominator is one
+    // Differences, modulo 2^64.
+    uint64_t outputs = 0;
+    uint64_t bogo_size = 0;
+    BlockAmounts sums;
+};
+
 /** Calls `made(coin bytes, script)` and `spent(coin bytes, script)` for the coins of a block. */
 template <typename Made, typename Spent>
 void ForEachCoin(const IndexedBlock& block, const ConsensusParams& params, Made made, Spent spent)
@@ -137,23 +146,34 @@ Result<> CoinStatsIndex::Load(const HeaderNode* best)
     return {};
 }
 
-Result<> CoinStatsIndex::Connect(KvBatch& batch, const IndexedBlock& block)
+// The inverse of the spent coins is the most costly step in order, so it is taken here.
+std::unique_ptr<PreparedBlock> CoinStatsIndex::Prepare(const IndexedBlock& block) const
 {
-    CoinTotals next = m_totals;
-    MuHash3072 coins = m_coins;
+    auto out = std::make_unique<CoinChange>();
     ForEachCoin(
         block, m_params,
         [&](const Bytes& coin, ByteSpan script) {
-            coins.Insert(coin);
-            ++next.outputs;
-            next.bogo_size += BogoSize(script);
+            out->coins.Insert(coin);
+            ++out->outputs;
+            out->bogo_size += BogoSize(script);
         },
         [&](const Bytes& coin, ByteSpan script) {
-            coins.Remove(coin);
-            --next.outputs;
-            next.bogo_size -= BogoSize(script);
+            out->coins.Remove(coin);
+            --out->outputs;
+            out->bogo_size -= BogoSize(script);
         });
-    const BlockAmounts sums = AmountsOf(*block.view, block.place.height, block.undo, m_params);
+    out->coins = Normalised(out->coins);
+    out->sums = AmountsOf(*block.view, block.place.height, block.undo, m_params);
+    return out;
+}
+
+Result<> CoinStatsIndex::Connect(KvBatch& batch, const IndexedBlock& block)
+{
+    const auto& change = static_cast<const CoinChange&>(*block.prepared);
+    CoinTotals next = m_totals;
+    next.outputs += change.outputs;
+    next.bogo_size += change.bogo_size;
+    const BlockAmounts& sums = change.sums;
     next.total += sums.coinbase + sums.others - sums.prevouts;
     next.subsidy += sums.subsidy;
     next.prevouts += Arith256(static_cast<uint64_t>(sums.prevouts));
@@ -163,7 +183,7 @@ Result<> CoinStatsIndex::Connect(KvBatch& batch, const IndexedBlock& block)
     next.repeated += sums.repeated;
     next.scripts += sums.scripts;
     next.unclaimed += sums.unclaimed;
-    m_coins = Normalised(coins);
+    m_coins *= change.coins;
     next.muhash = HashOf(m_coins);
     m_totals = next;
     PutAtHeight(batch, block.place.height, block.place.hash, m_totals.Encode());

@@ -37,6 +37,7 @@ public:
                  .undo_to_connect = true,
                  .block_to_disconnect = true,
                  .undo_to_disconnect = true,
+                 .prepares = true,
                  .allows_prune = true,
                  .bytes_per_block = 260},
                 std::move(db)),
@@ -45,6 +46,7 @@ public:
     }
 
     Result<> Load(const HeaderNode* best) override;
+    std::unique_ptr<PreparedBlock> Prepare(const IndexedBlock& block) const override;
     Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Save(KvBatch& batch) override;

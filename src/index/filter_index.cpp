@@ -19,6 +19,13 @@ void PutNext(KvBatch& batch, const FilePos& next)
     batch.Put(kNextKey, value);
 }
 
+struct HashedFilter final : PreparedBlock {
+    explicit HashedFilter(Bytes bytes) : filter(std::move(bytes)), hash(FilterHash(filter)) {}
+
+    const Bytes filter;
+    const Uint256 hash;
+};
+
 } // namespace
 
 Found<FilterIndex::Entry> FilterIndex::FindEntry(int32_t height, const BlockHash& block) const
@@ -66,15 +73,19 @@ Result<> FilterIndex::Load(const HeaderNode* best)
     return {};
 }
 
+std::unique_ptr<PreparedBlock> FilterIndex::Prepare(const IndexedBlock& block) const
+{
+    return std::make_unique<HashedFilter>(BasicFilter(*block.view, block.undo));
+}
+
 Result<> FilterIndex::Connect(KvBatch& batch, const IndexedBlock& block)
 {
-    const Bytes filter = BasicFilter(*block.view, block.undo);
-    const Uint256 hash = FilterHash(filter);
-    const FilterHeader header = NextFilterHeader(hash, m_header);
-    IBD_ASSIGN_OR_RETURN(const FilePos at, m_files.Append(block.place.hash, filter));
+    const auto& made = static_cast<const HashedFilter&>(*block.prepared);
+    const FilterHeader header = NextFilterHeader(made.hash, m_header);
+    IBD_ASSIGN_OR_RETURN(const FilePos at, m_files.Append(block.place.hash, made.filter));
     Bytes value;
     Writer out(value);
-    out.Hash(hash);
+    out.Hash(made.hash);
     out.Hash(header);
     WritePos(out, at);
     PutAtHeight(batch, block.place.height, block.place.hash, value);

@@ -17,6 +17,7 @@ public:
                  .option = "-blockfilterindex",
                  .thread = "blkfltbscidx",
                  .undo_to_connect = true,
+                 .prepares = true,
                  .allows_prune = true,
                  .bytes_per_tx = 11,
                  .bytes_per_block = 150},
@@ -26,6 +27,7 @@ public:
     }
 
     Result<> Load(const HeaderNode* best) override;
+    std::unique_ptr<PreparedBlock> Prepare(const IndexedBlock& block) const override;
     Result<> Connect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Save(KvBatch& batch) override;

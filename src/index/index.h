@@ -1,7 +1,7 @@
 // Index: the records that one index keeps about the blocks of the active chain, in a database of
 // its own. IndexFollower (index_follower.h) gives it the blocks in order. Owned by its follower.
 //
-// Threads: all but Traits() and ShareDb() are called on one thread at a time; the functions that a
+// Threads: all but Traits(), Prepare() and ShareDb() are called on one thread at a time; the functions that a
 // class adds for readers may be called on any.
 #pragma once
 
@@ -15,11 +15,18 @@
 
 namespace ibd {
 
+/** What an index makes of a block without any other block. */
+struct PreparedBlock {
+    virtual ~PreparedBlock() = default;
+};
+
 /** A block for an index, with the data that it asked for (IndexTraits). */
 struct IndexedBlock {
     const StoredBlock& place;
     const BlockView* view = nullptr;
     const BlockUndo* undo = nullptr; //!< never of genesis
+    /** What Prepare() returned, for Connect() alone; then there are no other data. */
+    const PreparedBlock* prepared = nullptr;
 };
 
 /** The fixed properties of an index. */
@@ -32,6 +39,8 @@ struct IndexTraits {
     bool undo_to_connect = false;
     bool block_to_disconnect = false;
     bool undo_to_disconnect = false;
+    /** Most of its work needs no other block: Prepare() does it. */
+    bool prepares = false;
 
     bool allows_prune = false; //!< keeps nothing that refers to block files
 
@@ -74,6 +83,8 @@ public:
 
     /** Reads its state at `best`, the block that the database is at; null: none. */
     virtual Result<> Load(const HeaderNode* best) = 0;
+    /** Of a block that Connect() will get; any thread. */
+    virtual std::unique_ptr<PreparedBlock> Prepare(const IndexedBlock&) const { return nullptr; }
     /** Adds the records of the block above the last one to `batch`, which is written later. */
     virtual Result<> Connect(KvBatch& batch, const IndexedBlock& block) = 0;
     /** Takes back the last block. All batches before are written. */

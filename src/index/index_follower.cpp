@@ -18,6 +18,11 @@ std::string IndexRemedy(const Path& folder, std::string_view option)
 
 namespace {
 
+// Core's, with room for the hash of the block.
+constexpr const char* kNoBlock = "Failed to read block {} from disk";
+constexpr const char* kNoUndo = "Failed to read undo block data {} from disk";
+constexpr const char* kNotAdded = "Failed to write block {} to index database";
+
 constexpr int64_t kLogEveryMicros = 30'000'000;
 /** Between two looks for data of a block that is being made or fetched. */
 constexpr std::chrono::seconds kLookForData{1};
@@ -124,10 +129,17 @@ std::optional<IndexFollower::Next> IndexFollower::FindNext() const
 }
 
 /** Whether the block or its undo data is not there, because it is being made or fetched. */
-bool IndexFollower::Lacks(const Next& next) const
+bool IndexFollower::Lacks(const StoredBlock& place) const
 {
-    const bool undo = m_index.Traits().undo_to_connect && next.place.height > 0;
-    return next.place.data.IsNull() || (undo && next.place.undo.IsNull());
+    const bool undo = m_index.Traits().undo_to_connect && place.height > 0;
+    return place.data.IsNull() || (undo && place.undo.IsNull());
+}
+
+Result<> IndexFollower::CatchUp()
+{
+    const Result<> done = Follow();
+    m_ahead.reset();
+    return done;
 }
 
 Result<> IndexFollower::Follow()
@@ -138,7 +150,7 @@ Result<> IndexFollower::Follow()
     while (!m_stop) {
         const auto next = FindNext();
         if (!next) break;
-        if (Lacks(*next)) {
+        if (Lacks(next->place)) {
             if (m_lacking != next->node) {
                 m_log.Info("{} waits for {} of block {} at height {}", m_index.Name(),
                            next->place.data.IsNull() ? "the data" : "the undo data",
@@ -198,17 +210,61 @@ Result<> IndexFollower::FailedAt(const char* words, const StoredBlock& place,
 
 Result<> IndexFollower::ConnectNext(const Next& next)
 {
-    BlockData data{{next.place}};
-    IBD_RETURN_IF_ERROR(
-        FailedAt("Failed to read block {} from disk", next.place, ReadBlock(next.place, data)));
-    if (m_index.Traits().undo_to_connect) {
-        IBD_RETURN_IF_ERROR(FailedAt("Failed to read undo block data {} from disk", next.place,
-                                     ReadUndo(next.place, data)));
-    }
-    IBD_RETURN_IF_ERROR(FailedAt("Failed to write block {} to index database", next.place,
-                                 m_index.Connect(*m_batch, data.block)));
+    IBD_RETURN_IF_ERROR(m_index.Traits().prepares ? ConnectPrepared(next) : ConnectRead(next));
     m_best = next.node;
     return {};
+}
+
+Result<> IndexFollower::ConnectRead(const Next& next)
+{
+    BlockData data{{next.place}};
+    IBD_RETURN_IF_ERROR(FailedAt(kNoBlock, next.place, ReadBlock(next.place, data)));
+    return FailedAt(kNotAdded, next.place, m_index.Connect(*m_batch, data.block));
+}
+
+Result<> IndexFollower::ConnectPrepared(const Next& next)
+{
+    const PrepareOutcome outcome = TakePrepared(next);
+    IBD_RETURN_IF_ERROR(FailedAt(outcome.failed, next.place, outcome.status));
+    IndexedBlock block{next.place};
+    block.prepared = outcome.block.get();
+    return FailedAt(kNotAdded, next.place, m_index.Connect(*m_batch, block));
+}
+
+/** Any thread. */
+PrepareOutcome IndexFollower::ReadAndPrepare(const StoredBlock& place) const
+{
+    BlockData data{{place}};
+    if (Result<> read = ReadBlock(place, data); !read) return {std::move(read), kNoBlock, nullptr};
+    if (Result<> read = ReadUndo(place, data); !read) return {std::move(read), kNoUndo, nullptr};
+    return {{}, nullptr, m_index.Prepare(data.block)};
+}
+
+PrepareOutcome IndexFollower::TakePrepared(const Next& next)
+{
+    if (!m_ahead && next.tip - next.node->height >= kManyBlocks) {
+        m_ahead = std::make_unique<PreparedAhead>(
+            m_index.Traits().thread, std::max(1u, std::thread::hardware_concurrency()),
+            [this](const StoredBlock& place) { return ReadAndPrepare(place); });
+    }
+    if (m_ahead) PrepareAhead(next);
+    if (m_ahead && m_ahead->First() == next.node) return m_ahead->Take();
+    return ReadAndPrepare(next.place);
+}
+
+/** Adds the blocks from `next` on, or those above the last one ahead. */
+void IndexFollower::PrepareAhead(const Next& next)
+{
+    if (m_ahead->First() != next.node) m_ahead->Clear();
+    if (m_ahead->First() && m_ahead->Room() < m_ahead->Most() / 2) return;
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode* const last = m_ahead->Last();
+    const HeaderNode* node = last ? chain.Active().Next(last) : next.node;
+    for (; node && m_ahead->Room() > 0; node = chain.Active().Next(node)) {
+        const StoredBlock place(*node);
+        if (Lacks(place)) break;
+        m_ahead->Add(*node, place);
+    }
 }
 
 /** Whether the database may name m_best: the coins on disk are at it or above. */

@@ -6,12 +6,13 @@
 // Owned by Indexes.
 //
 // Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
-// records, up to four times that while they are sorted, one block and its undo data, and the caches
-// of the database.
+// records, up to four times that while they are sorted, one block and its undo data (for each core
+// while many blocks are missing, see PreparedAhead), and the caches of the database.
 #pragma once
 
 #include "index/index.h"
 #include "index/index_chain.h"
+#include "index/prepared_ahead.h"
 #include "util/log.h"
 #include "util/threads.h"
 
@@ -34,6 +35,8 @@ class IndexFollower {
 public:
     /** Bytes of records that are written together while many blocks are missing. */
     static constexpr size_t kBatchBytes = 4 << 20;
+    /** Missing blocks that are worth threads of their own for Index::Prepare(). */
+    static constexpr int32_t kManyBlocks = 32;
 
     /** `failed`: called once, on the thread, with an error that ends the index; the node stops. All
      *  arguments outlive it. */
@@ -82,7 +85,7 @@ public:
     // Of its thread; tests call them without Start().
 
     /** Goes to the tip. */
-    Result<> CatchUp() { return Follow(); }
+    Result<> CatchUp();
     /** Writes all records that are only in memory. */
     Result<> Save() { return Write(NameBest::kIfNew); }
 
@@ -105,13 +108,18 @@ private:
     void Run();
     void WaitToBeWoken();
     std::optional<Next> FindNext() const;
-    bool Lacks(const Next& next) const;
+    bool Lacks(const StoredBlock& place) const;
     Result<> Follow();
     Result<> ReadBlock(const StoredBlock& place, BlockData& out) const;
     Result<> ReadUndo(const StoredBlock& place, BlockData& out) const;
     Result<> TakeBack(const StoredBlock& place);
     Result<> Rewind(const HeaderNode* fork);
     Result<> ConnectNext(const Next& next);
+    Result<> ConnectRead(const Next& next);
+    Result<> ConnectPrepared(const Next& next);
+    PrepareOutcome ReadAndPrepare(const StoredBlock& place) const;
+    PrepareOutcome TakePrepared(const Next& next);
+    void PrepareAhead(const Next& next);
     Result<> WriteBatch(bool named);
     int32_t HeightOf(const HeaderNode* best) const;
     enum class NameBest { kIfNew, kAgain };
@@ -138,6 +146,7 @@ private:
     const HeaderNode* m_best = nullptr;    //!< the last block in the index or its batch
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
+    std::unique_ptr<PreparedAhead> m_ahead; //!< null: few blocks are missing
     const HeaderNode* m_lacking = nullptr; //!< the block whose data is waited for
     int64_t m_logged_micros = 0;
 

@@ -76,8 +76,9 @@ public:
         node->status &= ~(kHaveData | kHaveUndo);
         m_pruned = true;
     }
-    void SetTip(const HeaderNode* node) IBD_NO_THREAD_CHECK
+    void SetTip(const HeaderNode* node)
     {
+        const Lock lock(m_headers.mutex);
         m_headers.SetTip(m_headers.tree.Find(node->hash));
     }
     /** Has a block say so many transactions up to it. */

@@ -349,3 +349,73 @@ TEST_CASE("statistics of coins are the same by any way", "[coinstatsindex]")
         opened.Message().find("Cannot read current coinstatsindex state; index may be corrupted") !=
         std::string::npos);
 }
+
+TEST_CASE("blocks that are prepared ahead may be disconnected meanwhile", "[filterindex]")
+{
+    Machine machine;
+    const int at = GENERATE(1, 40, 110, 117);
+    const Path folder = machine.folder / "basic";
+    FaultEnv env;
+    std::atomic<int> filters = 0;
+    env.SetScript([&](const FaultEnv::Operation& operation) {
+        if (operation.kind == "write" && operation.path.filename() == "fltr00000.dat" &&
+            ++filters == at) {
+            machine.chain.SetDurableTip(machine.tip_b);
+        }
+        return false;
+    });
+    machine.chain.SetDurableTip(machine.tip_a);
+    FilterIndex index = MakeFilters(env, folder);
+    Followed<FilterIndex> followed(machine, index);
+    Must(followed.follower.Open());
+    Must(followed.follower.CatchUp());
+    CHECK(filters > at);
+    CHECK(followed.follower.Best() == machine.tip_b);
+    machine.CheckFilters(index, machine.tip_b);
+}
+
+TEST_CASE("records are the same whether blocks are prepared ahead or not", "[coinstatsindex]")
+{
+    Machine machine;
+    const auto records = [&](const Path& folder, bool ahead) {
+        CoinStatsIndex stats(machine.params.consensus, Must(OpenKv(folder / "stats")));
+        FilterIndex filters(TestEnv(), folder, Must(OpenKv(folder / "filters")));
+        std::vector<std::map<Bytes, Bytes>> out;
+        for (Index* const index : {static_cast<Index*>(&stats), static_cast<Index*>(&filters)}) {
+            IndexFollower follower(*index, machine.chain, TestEnv(), TestLog(), {});
+            machine.chain.SetDurableTip(machine.fork->Ancestor(0));
+            Must(follower.Open());
+            for (int32_t height = 1; height <= machine.fork->height && !ahead; ++height) {
+                machine.chain.SetDurableTip(machine.fork->Ancestor(height));
+                Must(follower.CatchUp());
+            }
+            machine.chain.SetDurableTip(machine.fork);
+            Must(follower.CatchUp());
+            out.push_back(RecordsOf(index->Db()));
+        }
+        return out;
+    };
+    const auto serial = records(machine.folder / "serial", false);
+    CHECK(serial[0].size() > static_cast<size_t>(machine.fork->height));
+    CHECK(records(machine.folder / "ahead", true) == serial);
+}
+
+TEST_CASE("a block that cannot be read ends the index at its turn", "[coinstatsindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.fork);
+    CoinStatsIndex index(machine.params.consensus, Must(OpenKv(machine.folder / "stats")));
+    Followed<CoinStatsIndex> followed(machine, index);
+    Must(followed.follower.Open());
+    const HeaderNode& bad = *machine.fork->Ancestor(60);
+    const bool undo = GENERATE(false, true);
+    const Path file = machine.folder / "blocks" / (undo ? "rev00000.dat" : "blk00000.dat");
+    const auto out = Must(TestEnv().OpenWrite(file, false));
+    Must(out->WriteAt((undo ? bad.undo_pos : bad.data_pos) + 4, Bytes(6, 0xee)));
+    const Result<> done = followed.follower.CatchUp();
+    REQUIRE(IsBadData(done));
+    CHECK(done.Message() == fmt::format("Failed to read {} {} from disk",
+                                        undo ? "undo block data" : "block", bad.hash.ToHex()));
+    Must(followed.follower.Save());
+    CHECK(followed.follower.Best() == bad.prev);
+}
