@@ -3,6 +3,8 @@
 
 #include "crypto/fastest_available.h"
 
+#include <algorithm>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -56,12 +58,12 @@ void MultiplyPortable(const Limbs& a, const Limbs& b, WideProduct& out)
     "adcxq %%rax, %%" #low "\n\t"                                                                  \
     "adoxq %%rcx, %%" #high "\n\t"
 
-/** out[0..55] = a[0..7] * b[0..47] + out[0..47]; out[48..55] may be uninitialised. Uses every
- *  register but the two of the stack, so it is neither inlined nor instrumented by sanitizers. */
+/** For b of n limbs, a multiple of eight, up to `end`: out[0..n+7] = a[0..7] * b + out[0..n-1]; the
+ *  last eight of out may be uninitialised. Uses every register but the two of the stack, so it is
+ *  neither inlined nor instrumented by sanitizers. */
 __attribute__((noinline, no_sanitize("address", "undefined", "thread"))) void
-MultiplyAddEight(const uint64_t* a, const uint64_t* b, uint64_t* out)
+MultiplyAddEight(const uint64_t* a, const uint64_t* b, const uint64_t* end, uint64_t* out)
 {
-    const uint64_t* const end = b + kLimbs;
     asm volatile("xorl %%esi, %%esi\n\t"
                  "xorl %%edi, %%edi\n\t"
                  "xorl %%r8d, %%r8d\n\t"
@@ -101,10 +103,85 @@ MultiplyAddEight(const uint64_t* a, const uint64_t* b, uint64_t* out)
 #undef IBD_STEP
 #undef IBD_TERM
 
+constexpr size_t kHalf = kLimbs / 2;
+
+#define IBD_LIMB(op, offset)                                                                       \
+    "movq " #offset "(%[a]), %%rax\n\t" op "q " #offset "(%[b]), %%rax\n\t"                        \
+    "movq %%rax, " #offset "(%[out])\n\t"
+
+// Eight limbs in a turn; neither leaq nor decq changes the carry. Compilers put it into a register
+// and back for each limb.
+#define IBD_CHAIN(op)                                                                              \
+    uint64_t turns = kCount / 8;                                                                   \
+    uint64_t carry = 0;                                                                            \
+    asm volatile("clc\n\t"                                                                         \
+                 ".p2align 4\n"                                                                    \
+                 "1:\n\t" IBD_LIMB(op, 0) IBD_LIMB(op, 8) IBD_LIMB(op, 16) IBD_LIMB(op, 24)        \
+                     IBD_LIMB(op, 32) IBD_LIMB(op, 40) IBD_LIMB(op, 48) IBD_LIMB(op, 56)           \
+                 "leaq 64(%[a]), %[a]\n\t"                                                         \
+                 "leaq 64(%[b]), %[b]\n\t"                                                         \
+                 "leaq 64(%[out]), %[out]\n\t"                                                     \
+                 "decq %[turns]\n\t"                                                               \
+                 "jnz 1b\n\t"                                                                      \
+                 "adcq $0, %[carry]\n\t"                                                           \
+                 : [a] "+r"(a), [b] "+r"(b), [out] "+r"(out), [turns] "+r"(turns),                 \
+                   [carry] "+r"(carry)                                                             \
+                 :                                                                                 \
+                 : "rax", "cc", "memory");                                                         \
+    return carry
+
+/** out = a + b, of kCount limbs; returns the carry. */
+template <size_t kCount>
+uint64_t AddLimbs(const uint64_t* a, const uint64_t* b, uint64_t* out)
+{
+    static_assert(kCount % 8 == 0);
+    IBD_CHAIN("adc");
+}
+
+/** out = a - b; returns the borrow. */
+template <size_t kCount>
+uint64_t SubtractLimbs(const uint64_t* a, const uint64_t* b, uint64_t* out)
+{
+    static_assert(kCount % 8 == 0);
+    IBD_CHAIN("sbb");
+}
+
+#undef IBD_CHAIN
+#undef IBD_LIMB
+
+/** out = a * b, each of kHalf limbs. */
+void MultiplyHalves(const uint64_t* a, const uint64_t* b, uint64_t* out)
+{
+    std::fill_n(out, kHalf, 0);
+    for (size_t i = 0; i < kHalf; i += 8) MultiplyAddEight(a + i, b, b + kHalf, out + i);
+}
+
+/** out = |upper half - lower half| of x; returns whether the lower one is greater. */
+bool DifferenceOfHalves(const uint64_t* x, uint64_t* out)
+{
+    if (SubtractLimbs<kHalf>(x + kHalf, x, out) == 0) return false;
+    SubtractLimbs<kHalf>(x, x + kHalf, out);
+    return true;
+}
+
+// Three products of halves in place of four (Karatsuba, Ofman 1962): with x = x0 + x1 X the middle
+// term of a b is a0 b0 + a1 b1 - (a1 - a0) (b1 - b0).
 void MultiplyAdx(const Limbs& a, const Limbs& b, WideProduct& out)
 {
-    out.fill(0);
-    for (size_t i = 0; i < kLimbs; i += 8) MultiplyAddEight(&a[i], b.data(), &out[i]);
+    uint64_t difference_a[kHalf], difference_b[kHalf], product[kLimbs], middle[kLimbs];
+    MultiplyHalves(a.data(), b.data(), out.data());
+    MultiplyHalves(a.data() + kHalf, b.data() + kHalf, out.data() + kLimbs);
+    const bool negative =
+        DifferenceOfHalves(a.data(), difference_a) != DifferenceOfHalves(b.data(), difference_b);
+    MultiplyHalves(difference_a, difference_b, product);
+    uint64_t top = AddLimbs<kLimbs>(out.data(), out.data() + kLimbs, middle);
+    top += negative ? AddLimbs<kLimbs>(middle, product, middle)
+                    : uint64_t{0} - SubtractLimbs<kLimbs>(middle, product, middle);
+    top += AddLimbs<kLimbs>(out.data() + kHalf, middle, out.data() + kHalf);
+    for (size_t i = kHalf + kLimbs; top != 0 && i < out.size(); ++i) {
+        out[i] += top;
+        top = out[i] < top ? 1 : 0;
+    }
 }
 
 /** Whether the CPU has mulx (BMI2) and the two independent carry chains (ADX). */
