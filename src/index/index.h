@@ -1,8 +1,8 @@
 // Index: the records that one index keeps about the blocks of the active chain, in a database of
 // its own. IndexFollower (index_follower.h) gives it the blocks in order. Owned by its follower.
 //
-// Threads: all but Traits(), Prepare() and ShareDb() are called on one thread at a time; the functions that a
-// class adds for readers may be called on any.
+// Threads: all but Traits(), Prepare() and ShareDb() are called on one thread at a time; the
+// functions that a class adds for readers may be called on any.
 #pragma once
 
 #include "chain/header_node.h"

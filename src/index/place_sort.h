@@ -171,8 +171,8 @@ private:
 
     uint32_t PartOf(uint64_t prefix) const
     {
-        return m_options.part_bits == 0 ? 0
-                                        : static_cast<uint32_t>(prefix >> (64 - m_options.part_bits));
+        const unsigned bits = m_options.part_bits;
+        return bits == 0 ? 0 : static_cast<uint32_t>(prefix >> (64 - bits));
     }
 
     /** Reads the records of a part whose next bits are `pass`. */
