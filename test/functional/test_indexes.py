@@ -1,10 +1,15 @@
 """Indexes: after a sync with the booster, whose undo data comes late; damaged; and refused."""
 
+import os
+import random
 import shutil
+import time
 
 from framework import FunctionalTest, wait_until
 from generated import small_chain
 from regtest_chain import Chain
+
+KILLS = int(os.environ.get("IBD_KILLS", "4"))
 
 FOLDERS = {  # of the databases, below indexes/
     "-txindex": "txindex",
@@ -37,14 +42,36 @@ class Indexes(FunctionalTest):
         # Its header depends on all filters below.
         self.assertEqual(boosted.rpc("getblockfilter", made.tip),
                          serial.rpc("getblockfilter", made.tip))
-        block = boosted.rpc("getblock", boosted.rpc("getblockhash", 150), 2)
-        self.assertGreater(len(block["tx"]), 1)
+        self.assertGreater(self.assert_finds(boosted, 150), 1)
+
+    def test_killed_while_built(self):
+        """After each kill the build of the indexes begins anew, or they go on."""
+        made = small_chain(30000)
+        node = made.place(self.node(), copied=True)
+        node.start("-reindex", f"-ibdboosterfile={made.container}", *made.trust).stop()
+        chance = random.Random(os.environ.get("IBD_SEED", "1"))
+        for _ in range(KILLS):
+            node.start(*made.trust, *FOLDERS)
+            time.sleep(chance.uniform(0, 0.5))
+            node.kill()
+        node.start(*made.trust, *FOLDERS)
+        self.synced(node, made.height)
+        self.assertIn("Index build: ", node.log_text)
+        self.assertEqual([path for path in node.net_dir.rglob("*.ibdbooster")
+                          if "indexes" in path.parts], [])
+        for height in range(100, made.height + 1, 20):
+            self.assert_finds(node, height)
+
+    def assert_finds(self, node, height):
+        """Each transaction of a block, also by the outputs that it spends."""
+        block = node.rpc("getblock", node.rpc("getblockhash", height), 2)
         for tx in block["tx"][1:]:
-            found = boosted.rpc("getrawtransaction", tx["txid"], 2)
+            found = node.rpc("getrawtransaction", tx["txid"], 2)
             self.assertEqual(found["blockhash"], block["hash"])
             spent = [{"txid": one["txid"], "vout": one["vout"]} for one in tx["vin"]]
-            said = boosted.rpc("gettxspendingprevout", spent)
+            said = node.rpc("gettxspendingprevout", spent)
             self.assertEqual({one["spendingtxid"] for one in said}, {tx["txid"]})
+        return len(block["tx"])
 
     def test_switched_off_and_on(self):
         """It goes on, over the blocks that came meanwhile."""

@@ -186,6 +186,33 @@ class Indexes(FunctionalTest):
             node.stop()
         self.assert_same_records(ours, core)
 
+    def switched_on_later(self, kind):
+        """A node that got its indexes when it had all blocks."""
+        node = kind(self.dir / f"later-{kind.__name__}", "regtest")
+        self.nodes.append(node)
+        node.start()
+        self.feed(node, 0, len(self.blocks))
+        node.stop()
+        later = kind(node.datadir, "regtest", tuple(INDEXES))
+        self.nodes.append(later)
+        later.start()
+        self.wait_synced(later)
+        later.stop()
+        return later
+
+    def test_built_at_once(self):
+        core, ours = (self.switched_on_later(kind) for kind in (CoreNode, Node))
+        self.assertIn("Index build: txindex, txospenderindex: done", ours.log_text)
+        self.assert_same_records(ours, core)
+        core_goes_on = CoreNode(ours.datadir, "regtest", tuple(INDEXES))
+        self.nodes.append(core_goes_on)
+        core_goes_on.start()
+        self.wait_synced(core_goes_on)
+        for block in self.chain.blocks[-20:]:
+            for tx in block.txs:
+                self.assertEqual(core_goes_on.rpc("getrawtransaction", tx.txid(), 1)["blockhash"],
+                                 block.hash())
+
     def goes_on(self, first, second):
         """`first` makes the indexes up to the losing branch, `second` goes on in its directory."""
         begun = self.node(first, "both").start()
