@@ -11,7 +11,6 @@ import pathlib
 import measure
 
 MAX_RATIO = 1.03  # for a change that is not to cost anything
-TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
 def engine(build, args, hints, mode):
@@ -52,8 +51,8 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     args.folder = args.work / f"before-after-{args.outputs}"
     hints = args.work / f"before-after-{args.outputs}.hints"
-    summary = measure.chain(args.build, args.folder, args.outputs, "--tail", TAIL, "--shuffle", 10,
-                            "--container", hints)
+    summary = measure.chain(args.build, args.folder, args.outputs, "--tail", measure.TAIL,
+                            "--shuffle", 10, "--container", hints)
     node(args.build, args, summary, "-reindex", f"-ibdboosterfile={hints}")  # makes the index
     rows, verdicts, runs = [], [], []
     for name, run in ways(args, hints, summary).items():

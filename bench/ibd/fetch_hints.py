@@ -24,7 +24,7 @@ from datetime import datetime
 from pathlib import Path
 
 import measure
-from network import TAIL, trust
+from network import trust
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "contrib/ibd-booster-hints-gen"))
 
@@ -211,7 +211,7 @@ def main():
     height = args.megabytes * 1_000_000 // GROUP_BYTES
     chain = args.work / f"chain-{height}"
     summary = measure.chain(args.build, chain, args.outputs, "--blocks", 110, "--tail",
-                            height - 110 + TAIL, "--hints-height", height)
+                            height - 110 + measure.TAIL, "--hints-height", height)
     hints = args.work / "large.hints"
     hints.write_bytes(large_hints(args.megabytes, bytes.fromhex(summary["hints_hash"])[::-1]))
     servers = [Server(args, number, chain, summary, hints) for number in range(PEERS)]

@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
+TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
 def arguments(description, outputs, repeat):

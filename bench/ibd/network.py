@@ -46,7 +46,6 @@ SLOW_BYTES = 1_000_000  # a second
 LONG_DELAY = 0.1  # seconds each way
 LONG_BYTES = 40_000_000  # a second
 LONG_OUTPUTS = 4_000_000
-TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 PIECE = 1 << 20
 FILE_BYTES = 128 << 20
 
@@ -268,7 +267,8 @@ def share_of_line(samples, port):
 def served_chain(args, outputs):
     folder = args.work / f"served-{outputs}"
     hints = folder / "chain.hints"
-    summary = measure.chain(args.build, folder, outputs, "--tail", TAIL, "--container", hints)
+    summary = measure.chain(args.build, folder, outputs, "--tail", measure.TAIL,
+                            "--container", hints)
     return folder, hints, summary
 
 

@@ -40,7 +40,6 @@ TABLE_BYTES, VALUED_TABLE_BYTES = 128 / 6, 192 / 6
 # bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
 MAX_OWN_HINTS_RATIO = 2.3
 MIN_OWN_HINTS_SPEEDUP = 5.0
-TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
 def bench(args, mode, blocks, threads, hints=None, *options):
@@ -71,7 +70,7 @@ def tailed(args):
     folder = args.work / f"tailed-{args.outputs}"
     hints = folder / "chain.hints"
     summary = measure.chain(args.build, folder, args.outputs, "--xor", "--shuffle", "50",
-                            "--preallocate", "--tail", TAIL, "--container", hints)
+                            "--preallocate", "--tail", measure.TAIL, "--container", hints)
     return hints, summary, measure.bitcoind(args.build, folder, summary["height"],
                                             f"-assumevalid={summary['hints_hash']}",
                                             "-minimumchainwork=0")

@@ -19,7 +19,6 @@ import measure
 MAX_ERROR = 0.3  # the target
 LEAST_SECONDS = 8  # of a run that is judged
 EVERY_SECONDS = 0.1
-TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
 class Bench:
@@ -27,7 +26,7 @@ class Bench:
         self.args = args
         self.folder = args.work / f"time-left-{args.outputs}"
         self.hints = args.work / f"time-left-{args.outputs}.hints"
-        self.summary = measure.chain(args.build, self.folder, args.outputs, "--tail", TAIL,
+        self.summary = measure.chain(args.build, self.folder, args.outputs, "--tail", measure.TAIL,
                                      "--shuffle", 10, "--container", self.hints)
 
     def peer(self):
