@@ -60,6 +60,7 @@ struct PlaceRecord {
     }
     bool operator<(const PlaceRecord& other) const
     {
+        if (Prefix() != other.Prefix()) return Prefix() < other.Prefix();
         return std::memcmp(bytes, other.bytes, kBytes) < 0;
     }
     static void Write(uint8_t* to, const uint8_t* name, uint32_t height, uint32_t offset)
