@@ -119,22 +119,21 @@ void PoolForPeers::SetBroadcast(const Txid& id)
 // The pool's thread waits for the lock, so it is taken for a few at a time.
 void PoolForPeers::ForEachTransaction(const Visit& more) const
 {
-    for (size_t next = 0;;) {
+    for (size_t next = 0;; next += kAtOnce) {
         const Lock lock(m_mutex);
-        const auto list = m_list.Places();
-        const size_t end = std::min(next + kAtOnce, list.size());
+        const size_t end = std::min(next + kAtOnce, m_wtxids.size());
         if (next >= end) return;
-        for (; next < end; ++next) {
-            const Listed& listed = list[next];
-            if (listed.ref && !more(listed.wtxid, listed.ref)) return;
-        }
+        const auto ids = std::span(m_wtxids).subspan(next, end - next);
+        if (!more(ids, m_list.Places().subspan(next, end - next))) return;
     }
 }
 
 void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
 {
     const Lock lock(m_mutex);
-    tx.listed_at = m_list.Add({tx.tx, tx.tx->WitnessId()});
+    tx.listed_at = m_list.Add(tx.tx);
+    m_wtxids.resize(m_list.Places().size());
+    m_wtxids[tx.listed_at] = tx.tx->WitnessId();
 }
 
 // No other transaction takes its place: that one would have to be told, at the price of a wait for
@@ -143,7 +142,7 @@ void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);
     const auto list = m_list.Places();
-    CHECK(tx.listed_at < list.size() && list[tx.listed_at].ref == tx.tx);
+    CHECK(tx.listed_at < list.size() && list[tx.listed_at] == tx.tx);
     m_list.Take(tx.listed_at);
 }
 

@@ -43,13 +43,11 @@ private:
     TxIntake& m_intake;
     Env& m_env;
 
-    /** A transaction knows its place (PoolTx::listed_at). */
-    struct Listed {
-        TransactionRef ref; //!< null: free
-        Wtxid wtxid; //!< here, too, as all are read one after the other
-    };
     mutable Mutex m_mutex; //!< a leaf, after the pool's
-    PlaceList<Listed> m_list IBD_GUARDED_BY(m_mutex);
+    /** A transaction knows its place (PoolTx::listed_at). */
+    PlaceList<TransactionRef> m_list IBD_GUARDED_BY(m_mutex);
+    /** At the same places, as the ids of all are read one after the other. */
+    std::vector<Wtxid> m_wtxids IBD_GUARDED_BY(m_mutex);
 };
 
 } // namespace ibd

@@ -15,9 +15,9 @@ public:
     explicit Pool(std::vector<TransactionRef> txs) : m_txs(std::move(txs)) {}
     void ForEachTransaction(const Visit& more) const override
     {
-        for (const TransactionRef& tx : m_txs) {
-            if (!more(tx->WitnessId(), tx)) return;
-        }
+        std::vector<Wtxid> ids;
+        for (const TransactionRef& tx : m_txs) ids.push_back(tx->WitnessId());
+        more(ids, m_txs);
     }
 
 private:

@@ -177,7 +177,7 @@ public:
     void ForEachTransaction(const Visit& more) const override
     {
         for (const auto& [id, entry] : m_txs) {
-            if (!more(entry.tx->WitnessId(), entry.tx)) return;
+            if (!more({&entry.tx->WitnessId(), 1}, {&entry.tx, 1})) return;
         }
     }
 

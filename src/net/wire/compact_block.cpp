@@ -2,29 +2,84 @@
 #include "net/wire/compact_block.h"
 
 #include "consensus/block_check.h"
+#include "crypto/siphash_batch.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace ibd {
 
 namespace {
 
-constexpr uint64_t kShortIdMask = (uint64_t{1} << 48) - 1;
-
-/** Whether a short id may be wanted, by its low bits. Most transactions of a pool are not, and need
- *  no search. */
-class WantedFilter {
-public:
-    void Add(uint64_t id) { m_words[Word(id)] |= Bit(id); }
-    bool MayContain(uint64_t id) const { return (m_words[Word(id)] & Bit(id)) != 0; }
-
-private:
-    static constexpr size_t kBits = 1 << 16;
-    static size_t Word(uint64_t id) { return id % kBits / 64; }
-    static uint64_t Bit(uint64_t id) { return uint64_t{1} << id % 64; }
-
-    std::array<uint64_t, kBits / 64> m_words{};
-};
+constexpr int kShortIdBits = 48;
+constexpr uint64_t kShortIdMask = (uint64_t{1} << kShortIdBits) - 1;
 
 } // namespace
+
+/** A transaction known only by its short id. */
+struct PartialBlock::Wanted {
+    uint64_t id;
+    uint16_t index; //!< in the block
+    bool seen;      //!< a transaction of the pool has this id
+};
+
+/** Those of a block, and the search for the transactions that have their short ids. Sorted, not
+ *  hashed, as the sender chooses the ids; the upper bits of an id tell where to search, and nearly
+ *  always that there is nothing. */
+class PartialBlock::WantedTxs {
+public:
+    WantedTxs(PartialBlock& block, std::vector<Wanted> sorted, SipKey key)
+        : m_block(block), m_wanted(std::move(sorted)), m_key(key), m_starts(kGroups + 1)
+    {
+        static_assert(kMaxCompactTxs <= UINT16_MAX);
+        for (const Wanted& entry : m_wanted) ++m_starts[(entry.id >> kShift) + 1];
+        std::partial_sum(m_starts.begin(), m_starts.end(), m_starts.begin());
+    }
+
+    bool AreFound() const { return m_block.m_found == m_wanted.size(); }
+
+    /** False: no more are wanted. */
+    bool Offer(std::span<const Wtxid> ids, std::span<const TransactionRef> txs)
+    {
+        static_assert(sizeof(Wtxid) == Wtxid::size());
+        CHECK(ids.size() == txs.size());
+        if (ids.empty()) return true;
+        m_hashes.resize(ids.size());
+        SipHash32Many(m_key, ids.front().data(), ids.size(), m_hashes.data());
+        m_hits.clear();
+        for (size_t i = 0; i < ids.size(); ++i) {
+            Wanted* const wanted = Find(m_hashes[i] & kShortIdMask);
+            if (!wanted || !txs[i]) continue;
+            // To take it waits for its memory: all are fetched before the first is taken.
+            __builtin_prefetch(txs[i].get());
+            m_hits.emplace_back(wanted, i);
+        }
+        for (const auto& [wanted, i] : m_hits) m_block.Offer(*wanted, ids[i], txs[i]);
+        return !AreFound();
+    }
+
+private:
+    static constexpr int kGroupBits = 16;
+    static constexpr size_t kGroups = size_t{1} << kGroupBits;
+    static constexpr int kShift = kShortIdBits - kGroupBits;
+
+    Wanted* Find(uint64_t id)
+    {
+        const size_t group = id >> kShift;
+        const auto end = m_wanted.begin() + m_starts[group + 1];
+        const auto found =
+            std::lower_bound(m_wanted.begin() + m_starts[group], end, id,
+                             [](const Wanted& entry, uint64_t value) { return entry.id < value; });
+        return found != end && found->id == id ? &*found : nullptr;
+    }
+
+    PartialBlock& m_block;
+    std::vector<Wanted> m_wanted;
+    const SipKey m_key;
+    std::vector<uint16_t> m_starts; //!< first entry of each value of the upper bits
+    std::vector<uint64_t> m_hashes;
+    std::vector<std::pair<Wanted*, size_t>> m_hits;
+};
 
 SipKey ShortIdKey(const BlockHeader& header, uint64_t nonce)
 {
@@ -87,17 +142,17 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
     if (std::adjacent_find(wanted.begin(), wanted.end(), same) != wanted.end()) {
         return Status::kFailed;
     }
-    const SipKey key = ShortIdKey(message.header, message.nonce);
-    WantedFilter filter;
-    for (const Wanted& entry : wanted) filter.Add(entry.id);
-    const auto offer = [&](const Wtxid& wtxid, const TransactionRef& tx) {
-        const uint64_t id = ShortId(key, wtxid);
-        return !filter.MayContain(id) || Offer(id, wtxid, tx, wanted);
+    if (wanted.empty()) return Status::kOk;
+    WantedTxs search(*this, std::move(wanted), ShortIdKey(message.header, message.nonce));
+    const auto offer = [&](std::span<const Wtxid> ids, std::span<const TransactionRef> txs) {
+        return search.Offer(ids, txs);
     };
-    if (pool && !wanted.empty()) pool->ForEachTransaction(offer);
+    if (pool) pool->ForEachTransaction(offer);
     const size_t from_pool = m_found;
-    for (const TransactionRef& tx : extra) {
-        if (m_found == wanted.size() || !offer(tx->WitnessId(), tx)) break;
+    if (!search.AreFound()) {
+        std::vector<Wtxid> ids;
+        for (const TransactionRef& tx : extra) ids.push_back(tx->WitnessId());
+        search.Offer(ids, extra);
     }
     m_from_extra = m_found - std::min(m_found, from_pool);
     return Status::kOk;
@@ -126,31 +181,23 @@ PartialBlock::ListWanted(const CompactBlockMessage& message) const
         if (m_txs[index]) continue;
         out.push_back({message.short_ids[out.size()], static_cast<uint16_t>(index), false});
     }
-    // Sorted, not hashed: the sender chooses the ids.
     std::sort(out.begin(), out.end(),
               [](const Wanted& a, const Wanted& b) { return a.id < b.id; });
     return out;
 }
 
 /** Takes a transaction that has a wanted short id; if two have it, neither: a request is cheaper
- *  than a wrong guess. False: no more are wanted. */
-bool PartialBlock::Offer(uint64_t id, const Wtxid& wtxid, const TransactionRef& tx,
-                         std::vector<Wanted>& wanted)
+ *  than a wrong guess. */
+void PartialBlock::Offer(Wanted& wanted, const Wtxid& wtxid, const TransactionRef& tx)
 {
-    const auto found =
-        std::lower_bound(wanted.begin(), wanted.end(), id,
-                         [](const Wanted& entry, uint64_t value) { return entry.id < value; });
-    if (found != wanted.end() && found->id == id) {
-        TransactionRef& place = m_txs[found->index];
-        if (!std::exchange(found->seen, true)) {
-            place = tx;
-            ++m_found;
-        } else if (place && place->WitnessId() != wtxid) {
-            place.reset();
-            --m_found;
-        }
+    TransactionRef& place = m_txs[wanted.index];
+    if (!std::exchange(wanted.seen, true)) {
+        place = tx;
+        ++m_found;
+    } else if (place && place->WitnessId() != wtxid) {
+        place.reset();
+        --m_found;
     }
-    return m_found < wanted.size();
 }
 
 std::vector<uint16_t> PartialBlock::Missing() const

@@ -34,8 +34,9 @@ std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uin
 class TransactionSource {
 public:
     virtual ~TransactionSource() = default;
-    using Visit = std::function<bool(const Wtxid&, const TransactionRef&)>;
-    /** Visits each until `more` returns false. */
+    /** Some transactions, each with its witness id at the same place; null: there is none. */
+    using Visit = std::function<bool(std::span<const Wtxid>, std::span<const TransactionRef>)>;
+    /** Visits all, in groups, until `more` returns false. */
     virtual void ForEachTransaction(const Visit& more) const = 0;
 };
 
@@ -64,16 +65,12 @@ public:
     size_t ExtraCount() const { return m_from_extra; }
 
 private:
-    struct Wanted {
-        uint64_t id;
-        uint16_t index; //!< in the block
-        bool seen;      //!< a transaction of the pool has this id
-    };
+    struct Wanted;
+    class WantedTxs;
 
     bool PlacePrefilled(const CompactBlockMessage& message);
     std::vector<Wanted> ListWanted(const CompactBlockMessage& message) const;
-    bool Offer(uint64_t id, const Wtxid& wtxid, const TransactionRef& tx,
-               std::vector<Wanted>& wanted);
+    void Offer(Wanted& wanted, const Wtxid& wtxid, const TransactionRef& tx);
 
     BlockHeader m_header;
     std::vector<TransactionRef> m_txs; //!< null: missing

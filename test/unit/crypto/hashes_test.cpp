@@ -8,6 +8,7 @@
 #include "crypto/sha512.h"
 #include "crypto/siphash.h"
 #include "crypto/siphash128.h"
+#include "crypto/siphash_batch.h"
 #include "support/testdata.h"
 #include "util/endian.h"
 
@@ -116,6 +117,26 @@ TEST_CASE("siphash of fixed sizes equals the general one")
               hasher.Write(ByteSpan(bytes)).Write(ByteSpan(bytes)).Finalize());
         SipHasher aligned(key), aligned_bytes(key);
         CHECK(aligned.Write(word).Finalize() == aligned_bytes.Write(ByteSpan(bytes)).Finalize());
+    }
+}
+
+TEST_CASE("siphash of many hashes equals that of each")
+{
+    for (const sip::Backend& backend : sip::Backends()) {
+        INFO(backend.name);
+        if (!backend.available) continue;
+        for (size_t count = 0; count < 40; ++count) {
+            const SipKey key{TestRng()(), TestRng()()};
+            const Bytes shifted = RandomBytes(32 * count + 1); // no alignment is needed
+            std::vector<uint64_t> out(count + 1, 7);
+            backend.hash(key, shifted.data() + 1, count, out.data());
+            for (size_t i = 0; i < count; ++i) {
+                Hash32 hash;
+                std::copy_n(shifted.data() + 1 + 32 * i, 32, hash.begin());
+                CHECK(out[i] == SipHash32(key, hash));
+            }
+            CHECK(out[count] == 7);
+        }
     }
 }
 

@@ -78,10 +78,16 @@ public:
     std::vector<TransactionRef> Listed() const
     {
         std::vector<TransactionRef> out;
-        peers.ForEachTransaction([&](const Wtxid&, const TransactionRef& tx) {
-            out.push_back(tx);
-            return true;
-        });
+        peers.ForEachTransaction(
+            [&](std::span<const Wtxid> ids, std::span<const TransactionRef> txs) {
+                REQUIRE(ids.size() == txs.size());
+                for (size_t i = 0; i < txs.size(); ++i) {
+                    if (!txs[i]) continue;
+                    CHECK(txs[i]->WitnessId() == ids[i]);
+                    out.push_back(txs[i]);
+                }
+                return true;
+            });
         return out;
     }
 
@@ -300,9 +306,10 @@ TEST_CASE("the list for compact blocks follows the pool", "[pool_for_peers]")
     }
     CHECK(listed() == expected);
     size_t visited = 0;
-    scene.peers.ForEachTransaction(
-        [&](const Wtxid&, const TransactionRef&) { return ++visited < 300; });
-    CHECK(visited == 300);
+    scene.peers.ForEachTransaction([&](std::span<const Wtxid>, std::span<const TransactionRef>) {
+        return ++visited < 2;
+    });
+    CHECK(visited == 2);
 }
 
 TEST_CASE("a user's transaction is announced again until a peer has fetched it", "[pool_for_peers]")

@@ -260,7 +260,7 @@ TEST_CASE("what a pool has is not asked for", "[peer_compact]")
         void ForEachTransaction(const Visit& more) const override
         {
             for (const TransactionRef& tx : txs) {
-                if (!more(tx->WitnessId(), tx)) return;
+                if (!more({&tx->WitnessId(), 1}, {&tx, 1})) return;
             }
         }
         std::vector<TransactionRef> txs;

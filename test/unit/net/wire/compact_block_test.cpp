@@ -4,6 +4,8 @@
 
 #include "net/wire/compact_block.h"
 
+#include "support/testdata.h"
+
 #include "support/catch.h"
 
 namespace ibd {
@@ -17,10 +19,14 @@ class Pool final : public TransactionSource {
 public:
     void ForEachTransaction(const Visit& more) const override
     {
-        for (const TransactionRef& tx : txs) {
-            if (!more(tx->WitnessId(), tx)) return;
+        for (size_t at = 0; at < txs.size(); at += kGroup) {
+            const auto group = std::span(txs).subspan(at, std::min(kGroup, txs.size() - at));
+            std::vector<Wtxid> ids;
+            for (const TransactionRef& tx : group) ids.push_back(tx ? tx->WitnessId() : Wtxid());
+            if (!more(ids, group)) return;
         }
     }
+    static constexpr size_t kGroup = 2;
     std::vector<TransactionRef> txs;
 };
 
@@ -175,6 +181,35 @@ TEST_CASE("what a pool has by the same short id may be another", "[compact_block
     REQUIRE(twice.Start(sample.message, &pool) == Status::kOk);
     CHECK(twice.Missing() == std::vector<uint16_t>{3, 4, 5});
     CHECK(twice.PoolCount() == 2);
+}
+
+TEST_CASE("ids that the sender chose close to each other", "[compact_block]")
+{
+    const Sample sample;
+    CompactBlockMessage message = sample.message;
+    const std::vector<uint64_t> known = message.short_ids;
+    std::set<uint64_t> ids(known.begin(), known.end());
+    for (const uint64_t id : known) {
+        for (const uint64_t near : {id ^ 1, id ^ 0xffff, id ^ uint64_t{1} << 31, id >> 1}) {
+            ids.insert(near);
+        }
+    }
+    ids.insert({0, (uint64_t{1} << 48) - 1});
+    message.short_ids.assign(ids.begin(), ids.end());
+    std::shuffle(message.short_ids.begin(), message.short_ids.end(), TestRng());
+    Pool pool;
+    pool.txs = sample.Txs({1, 2, 3, 4, 5});
+    for (size_t at = 0; at < 8; ++at) { // free places between them
+        pool.txs.insert(pool.txs.begin() + static_cast<ptrdiff_t>(TestRng()() % 6), nullptr);
+    }
+    PartialBlock block;
+    REQUIRE(block.Start(message, &pool) == Status::kOk);
+    CHECK(block.PoolCount() == known.size());
+    const auto missing = block.Missing();
+    CHECK(missing.size() == ids.size() - known.size());
+    for (const uint16_t index : missing) { // the coinbase has the first place
+        CHECK(std::ranges::count(known, message.short_ids[index - 1U]) == 0);
+    }
 }
 
 TEST_CASE("a blocktxn has the requested transactions", "[compact_block]")
