@@ -137,7 +137,7 @@ bool IndexFollower::Lacks(const StoredBlock& place) const
 
 Result<> IndexFollower::CatchUp()
 {
-    const Result<> done = Follow();
+    Result<> done = Follow();
     m_ahead.reset();
     return done;
 }
