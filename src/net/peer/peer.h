@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 
 namespace ibd {
 
@@ -41,6 +42,9 @@ struct Peer {
     bool closing = false;  //!< Disconnect() was called: no message is read or sent any more
     bool misbehaved = false;
     std::deque<ReceivedMessage> unread;
+    /** Payload bytes of the message whose requests are being served: they count as unread until
+     *  then, for the memory of the requests. */
+    std::optional<size_t> serving;
 
     // The handshake.
     uint64_t our_services = 0;

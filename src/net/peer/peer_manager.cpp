@@ -5,6 +5,16 @@
 
 namespace ibd {
 
+namespace {
+
+/** All that the message asked for is served. */
+void EndServing(PeerLink& link, Peer& peer)
+{
+    if (peer.serving) link.Consumed(peer.Id(), *std::exchange(peer.serving, {}));
+}
+
+} // namespace
+
 PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
     : m_peers(std::move(surroundings), std::move(options))
 {
@@ -127,21 +137,27 @@ bool PeerManager::ReadOne(Peer& peer)
 {
     using Unserved = PeerTopic::Unserved;
     for (PeerTopic* const topic : m_peers.TopicsOf(peer)) topic->Serve(peer);
-    if (peer.closing || m_at.link.SendPaused(peer.Id())) return false;
-    if (HasUnserved(peer, Unserved::kReady)) {
+    if (peer.closing) return false;
+    const bool ready = HasUnserved(peer, Unserved::kReady);
+    const bool waiting = HasUnserved(peer, Unserved::kWaiting);
+    if (!ready && !waiting) EndServing(m_at.link, peer);
+    if (m_at.link.SendPaused(peer.Id())) return false;
+    if (ready) {
         ++m_steps;
         return true;
     }
-    if (HasUnserved(peer, Unserved::kWaiting)) return false;
+    if (waiting) return false;
     if (peer.unread.empty() || m_blocks.MustWait(peer, peer.unread.front())) return false;
     ReceivedMessage message = std::move(peer.unread.front());
     peer.unread.pop_front();
     ++m_steps;
     const size_t size = message.payload.size();
     Handle(peer, message);
-    m_at.link.Consumed(peer.Id(), size);
-    return !peer.closing && (!peer.unread.empty() || HasUnserved(peer, Unserved::kReady) ||
-                             HasUnserved(peer, Unserved::kWaiting));
+    peer.serving = size;
+    const bool unserved =
+        HasUnserved(peer, Unserved::kReady) || HasUnserved(peer, Unserved::kWaiting);
+    if (!unserved) EndServing(m_at.link, peer);
+    return !peer.closing && (!peer.unread.empty() || unserved);
 }
 
 bool PeerManager::HasUnserved(const Peer& peer, PeerTopic::Unserved kind) const

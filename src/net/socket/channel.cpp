@@ -83,6 +83,12 @@ bool Channel::Consumed(size_t payload)
     return true;
 }
 
+size_t Channel::Unread() const
+{
+    const Lock lock(m_mutex);
+    return m_unread;
+}
+
 void Channel::CountSent(std::string_view type, size_t bytes, int64_t now)
 {
     const Lock lock(m_mutex);

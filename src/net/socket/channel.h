@@ -69,6 +69,7 @@ public:
     bool AddUnread(size_t payload);
     /** The message was processed. Returns whether to resume reading. */
     bool Consumed(size_t payload);
+    size_t Unread() const;
 
     // Counting. `now`: seconds since 1970.
 

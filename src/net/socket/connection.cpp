@@ -103,10 +103,13 @@ void Connection::OnRoomTimer(int, short, void* self)
     connection.ResumeReading();
 }
 
-void Connection::GiveRoomBack()
+void Connection::EndIfSlow(int64_t now)
 {
-    m_owner.Log().Debug(LogCategory::kNet,
-                        "message takes too long while others wait, disconnecting {}",
+    const bool takes_nothing = m_blocked && m_channel->Unread() > InputRoom::kShortMessage;
+    if (takes_nothing && m_blocked_until == 0) m_blocked_until = now + InputRoom::kPatience;
+    const bool is_over = takes_nothing && now >= m_blocked_until;
+    if (!is_over && !m_room->IsOverdue(now)) return;
+    m_owner.Log().Debug(LogCategory::kNet, "too slow while others wait, disconnecting {}",
                         m_owner.NameOf(*this));
     Close();
 }
@@ -200,6 +203,7 @@ void Connection::SetBlocked(bool blocked)
 {
     if (blocked == m_blocked) return;
     m_blocked = blocked;
+    m_blocked_until = 0;
     if (blocked) {
         event_add(m_write.get(), nullptr);
     } else {

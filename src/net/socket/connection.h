@@ -65,7 +65,7 @@ private:
     static void OnReadable(int, short, void* self);
     static void OnWritable(int, short, void* self);
     static void OnRoomTimer(int, short, void* self);
-    void GiveRoomBack() override;
+    void EndIfSlow(int64_t now) override;
     void Receive();
     size_t MayReceive();
     void WaitForRoom();
@@ -86,6 +86,7 @@ private:
                                            //!< transport yet
     int m_fd;
     bool m_blocked = false; //!< the system accepts no more for now
+    int64_t m_blocked_until = 0; //!< when EndIfSlow() ends that; 0: not asked yet
     std::unique_ptr<event, Free> m_read;
     std::unique_ptr<event, Free> m_write;
     std::unique_ptr<event, Free> m_room_timer; //!< null: it has not waited yet

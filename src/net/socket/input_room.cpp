@@ -9,10 +9,9 @@ namespace ibd {
 bool InputRoom::Reserve(RoomUser& user, size_t bytes)
 {
     if (m_waiting.empty() || m_waiting.front() == &user) {
-        if (m_bytes + bytes > m_most) EndSlow();
+        if (m_bytes + bytes > m_most) EndSlow(user);
         if (m_bytes + bytes <= m_most) {
-            Leave(user);
-            m_served.push_back({&user, m_env.MonotonicMicros() + kMessageTime});
+            std::erase(m_waiting, &user);
             Add(bytes);
             return true;
         }
@@ -23,18 +22,18 @@ bool InputRoom::Reserve(RoomUser& user, size_t bytes)
     return false;
 }
 
-void InputRoom::EndSlow()
+void InputRoom::EndSlow(const RoomUser& asking)
 {
-    const int64_t now = m_env.MonotonicMicros();
-    for (const Served& served : std::deque(m_served)) {
-        if (now >= served.until) served.user->GiveRoomBack();
+    const int64_t now = Now();
+    for (RoomUser* const user : std::deque(m_users)) {
+        if (user != &asking) user->EndIfSlow(now);
     }
 }
 
-void InputRoom::Release(const RoomUser& user, size_t bytes)
+void InputRoom::Leave(const RoomUser& user)
 {
-    std::erase_if(m_served, [&](const Served& served) { return served.user == &user; });
-    Subtract(bytes);
+    std::erase(m_users, &user);
+    std::erase(m_waiting, &user);
 }
 
 MessageRoom::~MessageRoom()
@@ -50,13 +49,11 @@ size_t MessageRoom::MayReceive(size_t size, size_t left)
     if (m_reserved == 0) {
         if (!m_room.Reserve(m_user, size)) return 0;
         m_reserved = size;
+        m_until = m_room.Now() + InputRoom::kPatience;
     }
     return left + InputRoom::kShortMessage;
 }
 
-void MessageRoom::Arrived()
-{
-    if (m_reserved > 0) m_room.Release(m_user, std::exchange(m_reserved, 0));
-}
+void MessageRoom::Arrived() { m_room.Subtract(std::exchange(m_reserved, 0)); }
 
 } // namespace ibd

@@ -22,8 +22,9 @@ namespace ibd {
 class RoomUser {
 public:
     virtual ~RoomUser() = default;
-    /** Its message takes too long, and others wait. It may release its room here. */
-    virtual void GiveRoomBack() = 0;
+    /** Others wait for room: it ends, and leaves the room, if it uses its own too slowly. `now`:
+     *  microseconds of Env::MonotonicMicros(). */
+    virtual void EndIfSlow(int64_t now) = 0;
 };
 
 class InputRoom {
@@ -51,39 +52,37 @@ public:
 
     // net-io.
 
-    /** For a message once its room is reserved, microseconds: 4 MB at 1 Mbit/s. */
-    static constexpr int64_t kMessageTime = 32'000'000;
+    /** Microseconds for a message once its room is reserved: 4 MB at 1 Mbit/s. So long, too, a
+     *  peer with unread input need not take its answers. */
+    static constexpr int64_t kPatience = 32'000'000;
 
+    void Enter(RoomUser& user) { m_users.push_back(&user); }
+    void Leave(const RoomUser& user);
     /** Adds `bytes`, unless there is no room for them, or others wait for some; then the user waits
-     *  too, until a call succeeds. The next user to be served also ends the messages that take too
-     *  long. At most one reservation for each user. */
+     *  too, until a call succeeds. The next user to be served also ends slow ones. */
     bool Reserve(RoomUser& user, size_t bytes);
-    /** Ends a reservation. */
-    void Release(const RoomUser& user, size_t bytes);
-    /** The user waits no longer. */
-    void Leave(const RoomUser& user) { std::erase(m_waiting, &user); }
+    int64_t Now() const { return m_env.MonotonicMicros(); }
 
 private:
-    struct Served {
-        RoomUser* user;
-        int64_t until; //!< microseconds of Env::MonotonicMicros()
-    };
     InputRoom(Env& env, size_t most, size_t pause) : m_env(env), m_most(most), m_pause(pause) {}
-    void EndSlow();
+    void EndSlow(const RoomUser& asking);
 
     Env& m_env;
     const size_t m_most;
     const size_t m_pause;
     std::atomic<size_t> m_bytes{0};
     // Used only by net-io.
+    std::deque<RoomUser*> m_users;
     std::deque<RoomUser*> m_waiting; //!< the next one first
-    std::deque<Served> m_served;     //!< with a reservation
 };
 
 /** A stranger's message under way, and its part of the room. Owned by a Connection; net-io. */
 class MessageRoom {
 public:
-    MessageRoom(InputRoom& room, RoomUser& user) : m_room(room), m_user(user) {}
+    MessageRoom(InputRoom& room, RoomUser& user) : m_room(room), m_user(user)
+    {
+        m_room.Enter(m_user);
+    }
     ~MessageRoom();
     MessageRoom(const MessageRoom&) = delete;
     MessageRoom& operator=(const MessageRoom&) = delete;
@@ -93,11 +92,14 @@ public:
     size_t MayReceive(size_t size, size_t left);
     /** The message has arrived. */
     void Arrived();
+    /** Whether the message takes too long. */
+    bool IsOverdue(int64_t now) const { return m_reserved > 0 && now >= m_until; }
 
 private:
     InputRoom& m_room;
     RoomUser& m_user;
     size_t m_reserved = 0; //!< bytes; 0: none
+    int64_t m_until = 0;
 };
 
 } // namespace ibd

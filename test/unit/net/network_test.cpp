@@ -240,7 +240,7 @@ TEST_CASE("strangers that stop in the middle of messages give way to others", "[
     other.ShakeHands();
     kit.WaitForPeers(slow.size() + 1);
     // They keep their room while nobody wants it.
-    clock.micros += 2 * InputRoom::kMessageTime;
+    clock.micros += 2 * InputRoom::kPatience;
     REQUIRE(other.Say(PingMessage{1}));
     (void)other.HearType("pong");
     CHECK(kit.network->Info().Peers().size() == slow.size() + 1);
@@ -249,6 +249,57 @@ TEST_CASE("strangers that stop in the middle of messages give way to others", "[
     CHECK(Must(Decode<PongMessage>(other.HearType("pong").payload)).nonce == 2);
     kit.WaitForPeers(1);
     for (RawPeer& peer : slow) peer.socket.WaitForClose();
+}
+
+TEST_CASE("strangers that do not take their answers give way to others", "[network]")
+{
+    FullSink sink;
+    auto machine = std::make_unique<ClockEnv>();
+    ClockEnv& clock = *machine;
+    NetworkKit kit(
+        [](PeerNetworkOptions& options) {
+            WithoutV2(options);
+            options.max_send_buffer = 10'000;
+        },
+        0, std::move(machine));
+    kit.network->Blocks().DownloadInto(sink, sink);
+    const Bytes ping = RawPeer::Frame(MakeOutgoing(PingMessage{7}));
+    Bytes many;
+    for (int i = 0; i < 2'000; ++i) Append(many, ping);
+    std::deque<RawPeer> slow;
+    std::vector<size_t> sent(3);
+    for (size_t i = 0; i < sent.size(); ++i) {
+        slow.emplace_back(kit.Address(), 32'768).ShakeHands();
+    }
+    // Until the node reads no more from them, and holds much unread input of each.
+    for (int idle = 0; idle < 20; ++idle) {
+        for (size_t i = 0; i < sent.size(); ++i) {
+            const ByteSpan left = ByteSpan(many).subspan(sent[i] % many.size());
+            const size_t taken = slow[i].socket.WriteSome(left);
+            sent[i] += taken;
+            if (taken > 0) idle = 0;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    // One more long message fits, for which nobody has to go.
+    RawPeer patient(kit.Address());
+    patient.ShakeHands();
+    REQUIRE(patient.socket.Write(RawPeer::Frame({"block", Bytes(kMaxPayload, 7)})));
+    CHECK(kit.network->Info().Peers().size() == slow.size() + 1);
+    RawPeer other(kit.Address(), 32'768);
+    other.ShakeHands();
+    const Bytes message = RawPeer::Frame({"unknown", Bytes(kMaxPayload, 7)});
+    size_t done = 0;
+    WaitFor("room for others", [&] {
+        done += other.socket.WriteSome(ByteSpan(message).subspan(done));
+        clock.micros += InputRoom::kPatience / 2;
+        return done == message.size();
+    });
+    WaitFor("the end of a slow one",
+            [&] { return kit.network->Info().Peers().size() < slow.size() + 2; });
+    REQUIRE(other.Say(PingMessage{2}));
+    CHECK(Must(Decode<PongMessage>(other.HearType("pong").payload)).nonce == 2);
+    kit.network->Blocks().StopDownload();
 }
 
 TEST_CASE("strangers that send garbage, or nothing", "[network]")

@@ -385,4 +385,30 @@ TEST_CASE("received bytes count until they are read", "[peer_manager]")
     CHECK(node.link.consumed == 700);
 }
 
+TEST_CASE("bytes of requests count until these are served", "[peer_manager]")
+{
+    TestNode node(RegtestParams());
+    node.chain.Extend(3);
+    const PeerId id = node.Befriend(ConnectionKind::kInbound);
+    GetDataMessage message;
+    for (int32_t height = 1; height <= 3; ++height) {
+        message.list.items.push_back({kInvWitnessBlock, node.chain.Tip().Ancestor(height)->hash});
+    }
+    OutgoingMessage out = MakeOutgoing(message);
+    const size_t size = out.payload.size();
+    node.link.sent[id].clear();
+    node.link.consumed = 0;
+    node.manager.Received(id, {std::move(out.type), std::move(out.payload), 0, {}});
+    CHECK(node.manager.Work());
+    CHECK(node.link.sent[id].size() == 1); // block after block
+    node.link.paused.insert(id);
+    node.Run();
+    CHECK(node.link.sent[id].size() == 1);
+    CHECK(node.link.consumed == 0);
+    node.link.paused.clear();
+    node.Run();
+    CHECK(node.link.sent[id].size() == 3);
+    CHECK(node.link.consumed == size);
+}
+
 } // namespace ibd

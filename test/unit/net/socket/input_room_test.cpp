@@ -16,7 +16,10 @@ constexpr size_t kShort = InputRoom::kShortMessage;
 
 struct Sender final : RoomUser {
     explicit Sender(InputRoom& room) { message.emplace(room, *this); }
-    void GiveRoomBack() override { message.reset(); }
+    void EndIfSlow(int64_t now) override
+    {
+        if (message && message->IsOverdue(now)) message.reset();
+    }
     /** How much of a message of `size` bytes may be received. */
     size_t Send(size_t size, size_t left = 1) { return message->MayReceive(size, left); }
 
@@ -86,7 +89,7 @@ TEST_CASE("InputRoom: a long message has its time, and more if none waits", "[ne
     for (int i = 0; i < 5; ++i) peers.emplace_back(room);
     for (size_t i = 0; i < 3; ++i) REQUIRE(peers[i].Send(kMaxPayload) > 0);
     peers[2].message->Arrived();
-    env.micros_for_a_look = InputRoom::kMessageTime / 2;
+    env.micros_for_a_look = InputRoom::kPatience / 2;
     REQUIRE(peers[2].Send(kMaxPayload) > 0);
     CHECK(peers[3].Send(kMaxPayload) > 0); // in place of the slow ones
     CHECK_FALSE(peers[0].message);
