@@ -22,7 +22,7 @@ constexpr uint64_t kRecordWeight = 4;
 } // namespace
 
 IndexBuild::IndexBuild(Env& env, Logger& log, const IndexChain& chain, const HeaderNode& end,
-                       std::vector<Index*> indexes, const IndexBuildOptions& options)
+                       const std::vector<Index*>& indexes, const IndexBuildOptions& options)
     : m_env(env), m_log(log), m_chain(chain), m_end(end), m_options(options),
       m_threads(options.threads ? options.threads
                                 : std::max(1u, std::thread::hardware_concurrency())),
@@ -37,7 +37,7 @@ IndexBuild::~IndexBuild() = default;
 
 Result<bool> IndexBuild::Run()
 {
-    const Result<bool> done = RunAll();
+    Result<bool> done = RunAll();
     if (done && *done) return true;
     for (Part& part : m_parts) part.sort.reset();
     const Result<> cleared = Clear();
@@ -216,8 +216,9 @@ Result<> IndexBuild::WriteAll()
     return OnThreads("writing tables", m_written, [&](size_t) -> Result<> {
         for (size_t i; (i = next++) < tasks.size() && !m_stop;) {
             const Result<> done = Write(tasks[i]);
-            if (!done) next = tasks.size();
-            IBD_RETURN_IF_ERROR(done);
+            if (done) continue;
+            next = tasks.size();
+            return done.GetError();
         }
         return {};
     });

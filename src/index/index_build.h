@@ -25,7 +25,7 @@ public:
     /** The chain up to `end` must be stored. The indexes have no database (Index::CloseDb()), and
      *  nothing lies in their directories. All arguments outlive it. */
     IndexBuild(Env& env, Logger& log, const IndexChain& chain, const HeaderNode& end,
-               std::vector<Index*> indexes, const IndexBuildOptions& options);
+               const std::vector<Index*>& indexes, const IndexBuildOptions& options);
     ~IndexBuild();
 
     /** True: the databases are in their places, closed, but without the records that name the best
@@ -38,8 +38,7 @@ public:
     const HeaderNode& End() const { return m_end; }
     bool Builds(const Index& index) const
     {
-        return std::ranges::any_of(m_parts,
-                                   [&](const Part& part) { return part.index == &index; });
+        return std::ranges::any_of(m_parts, [&](const Part& part) { return part.index == &index; });
     }
     /** Share of the work that is done. */
     double Done() const;
@@ -96,7 +95,7 @@ private:
     std::atomic<bool> m_stop{false};
     Bytewise m_read;    //!< blocks
     Bytewise m_written; //!< records
-    Mutex m_mutex; //!< of Part::tables
+    Mutex m_mutex;      //!< of Part::tables
 };
 
 } // namespace ibd

@@ -162,8 +162,8 @@ void Indexes::Start()
         }
     }
     if (indexes.empty()) return;
-    m_build = std::make_unique<IndexBuild>(m_parts.env, m_parts.log, *m_chain, *tip,
-                                           std::move(indexes), m_parts.build);
+    m_build = std::make_unique<IndexBuild>(m_parts.env, m_parts.log, *m_chain, *tip, indexes,
+                                           m_parts.build);
     m_building = m_build.get();
     m_builder = NamedThread("idxbuild", [this] { Build(); });
 }
