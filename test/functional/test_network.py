@@ -102,12 +102,19 @@ class CompactBlocks(Peers):
         taker.rpc("addnode", self.address(giver), "onetry")
         taker.wait_for_peers(1)
 
+        def asks():
+            return taker.rpc("getpeerinfo")[0]["bip152_hb_to"]
+
+        def is_asked():
+            return giver.rpc("getpeerinfo")[0]["bip152_hb_from"]
+
         def mine():
             (tip,) = giver.rpc("generatetoaddress", 1, ADDRESS)
             taker.wait_for_tip(tip)
-            (there,), (here,) = taker.rpc("getpeerinfo"), giver.rpc("getpeerinfo")
-            self.assertEqual(there["bip152_hb_to"], here["bip152_hb_from"])
+            wait_until(lambda: asks() == is_asked(), "both ends know of the request")
+            (there,) = taker.rpc("getpeerinfo")
             return there["bip152_hb_to"], there["bytesrecv_per_msg"]
+
         mine()  # the first ends the initial download
         wait_until(lambda: mine()[0], "asked to announce")
         before = mine()[1]

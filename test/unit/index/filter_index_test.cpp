@@ -255,8 +255,11 @@ TEST_CASE("any step of the filter index's disk fails once", "[filterindex]")
         failures += first.Ok() ? 0 : 1;
         FaultEnv sound;
         Must(live(folder, sound));
-        const FilterIndex index = MakeFilters(TestEnv(), folder);
-        machine.CheckFilters(index, machine.tip_b);
+        {
+            const FilterIndex index = MakeFilters(TestEnv(), folder);
+            machine.CheckFilters(index, machine.tip_b);
+        }
+        // Only now no thread of the database removes files, too.
         std::filesystem::remove_all(folder);
     }
     CHECK(failures > 20);
