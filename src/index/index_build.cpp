@@ -19,6 +19,12 @@ constexpr int kLogEverySeconds = 30;
 /** Records cost more time than blocks, byte for byte. */
 constexpr uint64_t kRecordWeight = 4;
 
+uint64_t TxsUpTo(const IndexChain& chain, const HeaderNode& end)
+{
+    const ChainReader lock = chain.Read();
+    return end.chain_tx_count;
+}
+
 } // namespace
 
 IndexBuild::IndexBuild(Env& env, Logger& log, const IndexChain& chain, const HeaderNode& end,
@@ -66,10 +72,7 @@ Result<bool> IndexBuild::RunAll()
 /** Each index and its records in the order of blocks are on the disk at the same time. */
 Result<> IndexBuild::CheckRoom() const
 {
-    const uint64_t txs = [&] {
-        const ChainReader chain = m_chain.Read();
-        return m_end.chain_tx_count;
-    }();
+    const uint64_t txs = TxsUpTo(m_chain, m_end);
     uint64_t needed = kMinDiskSpace;
     for (const Part& part : m_parts) {
         const IndexTraits& traits = part.index->Traits();
@@ -117,10 +120,7 @@ unsigned IndexBuild::PartBits(uint64_t bytes) const
 Result<> IndexBuild::MakeParts()
 {
     IBD_RETURN_IF_ERROR(Clear());
-    const uint64_t txs = [&] {
-        const ChainReader chain = m_chain.Read();
-        return m_end.chain_tx_count;
-    }();
+    const uint64_t txs = TxsUpTo(m_chain, m_end);
     for (Part& part : m_parts) {
         const uint64_t bytes = txs * part.index->Traits().sort_bytes_per_tx;
         m_written.total += bytes;
@@ -185,14 +185,8 @@ Result<> IndexBuild::Read(size_t worker)
     BlockView view;
     SuppliedBlock block;
     while (!m_stop) {
-        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(block));
+        IBD_ASSIGN_OR_RETURN(const bool more, NextSound(source, block, view, /*careful=*/true));
         if (!more) break;
-        const Result<> parsed = view.Parse(block.bytes);
-        if (const auto broken = CheckRead(view, parsed, *block.node, true)) {
-            IBD_RETURN_IF_ERROR(source.Reject(block, *broken)); // reads it again; an error if that
-                                                                // does not help
-            continue;
-        }
         for (const Part& part : m_parts) {
             const auto height = static_cast<uint32_t>(block.node->height);
             if (!part.sort->Take(worker, view, height)) m_plan->Stop(); // EndTaking() says why

@@ -26,14 +26,8 @@ Result<> ScanPhase::Work(BlockSource& source, bool careful)
     BlockView view;
     SuppliedBlock block;
     while (!m_job.stop.load(std::memory_order_relaxed) && finder.Written()) {
-        IBD_ASSIGN_OR_RETURN(const bool more, source.Next(block));
+        IBD_ASSIGN_OR_RETURN(const bool more, NextSound(source, block, view, careful));
         if (!more) break;
-        const Result<> parsed = view.Parse(block.bytes);
-        if (const auto broken = CheckRead(view, parsed, *block.node, careful)) {
-            IBD_RETURN_IF_ERROR(source.Reject(block, *broken)); // reads it again; an error if that
-                                                                // does not help
-            continue;
-        }
         finder.Find(view.Txs(), static_cast<uint32_t>(block.node->height));
         m_job.fetched_bytes.fetch_add(view.Raw().size(), std::memory_order_relaxed);
     }

@@ -2,14 +2,13 @@
 // has accepted the blocks before. Any thread.
 #pragma once
 
-#include "chain/header_node.h"
-#include "consensus/rule_result.h"
+#include "chain/block_source.h"
 
 namespace ibd {
 
-/** Whether the bytes are the block: `parsed` is the result of parsing them into `block`. `careful`:
- *  also whether its transactions are unchanged. The violation is of the data alone. */
-RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const HeaderNode& node,
-                     bool careful);
+/** Takes the next block whose bytes are those of the block, parsed into `view`; `careful`: also its
+ *  transactions are unchanged. Others are handed back to the source, which reads them again, or
+ *  ends with an error. False: there is none left. */
+Result<bool> NextSound(BlockSource& source, SuppliedBlock& block, BlockView& view, bool careful);
 
 } // namespace ibd
