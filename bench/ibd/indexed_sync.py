@@ -10,13 +10,11 @@ measured: resident memory at its most, and disk at its most besides block files 
 the end, which is what sorting takes.
 """
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import measure
-from indexes import CORE, ONE, OURS, built_program
+from indexes import CORE, ONE, OURS, built_program, report, until_done
 
 HINTS, NONE = f"{OURS}, with hints", f"{OURS}, without"
 LOOK_EVERY = 0.5  # seconds
@@ -72,25 +70,23 @@ class Bench:
 
     def run(self, who):
         net, port = self.begin(), measure.free_port()
-        most, looks, start = 0, 0, time.monotonic()
-        with subprocess.Popen(
-                [str(part) for part in (
-                    *self.programs[who], "-regtest", f"-datadir={self.folder}", "-reindex",
-                    "-listen=0", "-connect=0", f"-rpcport={port}", "-minimumchainwork=0",
-                    f"-assumevalid={self.summary['hints_hash']}", *ONE)],
-                stdout=subprocess.DEVNULL) as process:
-            while not self.done(measure.rpc(self.folder, port, "getindexinfo")):
-                if process.poll() is not None:
-                    sys.exit(f"{who}: ended with status {process.returncode}")
-                time.sleep(LOOK_EVERY)
-                looks += 1
-                if looks % LOOK_AT_DISK_EVERY == 0:
-                    most = max(most, disk_of(net))
-            result = {"seconds": time.monotonic() - start, "cpu": measure.cpu_of(process.pid),
-                      "peak": peak_of(process.pid)}
-            measure.rpc(self.folder, port, "stop")
+        peak, disk, looks = 0, 0, 0
+
+        def looked(pid):
+            nonlocal peak, disk, looks
+            peak, looks = peak_of(pid), looks + 1
+            if looks % LOOK_AT_DISK_EVERY == 0:
+                disk = max(disk, disk_of(net))
+
+        result = until_done(
+            who,
+            [*self.programs[who], "-regtest", f"-datadir={self.folder}", "-reindex", "-listen=0",
+             "-connect=0", f"-rpcport={port}", "-minimumchainwork=0",
+             f"-assumevalid={self.summary['hints_hash']}", *ONE],
+            self.folder, port, self.done, LOOK_EVERY, looked)
+        result["peak"] = peak
         result["left"] = disk_of(net)
-        result["sorting"] = max(0, most - result["left"])
+        result["sorting"] = max(0, disk - result["left"])
         measure.say(who, result)
         return result
 
@@ -111,10 +107,7 @@ class Bench:
                 verdicts.append((f"Core / {who}, time",
                                  results[CORE]["seconds"] / results[who]["seconds"], ">=", 8))
         head = ("program", "s", "CPU s", "resident, MiB", "disk in the end, MB", "for sorting, MB")
-        return "\n".join([
-            f"{self.summary['outputs']:,} outputs, {self.summary['inputs']:,} inputs, "
-            f"{self.summary['transactions']:,} transactions, {self.args.repeat} run(s) each, "
-            "median.", "", *measure.table(head, *rows), "", *measure.verdict_table(verdicts), ""])
+        return report(self.summary, self.args.repeat, head, rows, verdicts)
 
 
 def main():

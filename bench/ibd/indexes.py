@@ -28,6 +28,29 @@ OURS, CORE = "ours", "Core"
 LOOK_EVERY = 0.05  # seconds
 
 
+def until_done(who, command, folder, port, done, look_every=LOOK_EVERY, looked=lambda pid: None):
+    """Runs a node until `done` holds for its getindexinfo; returns the seconds on the clock and of
+    CPU until then. `looked(pid)` is called after each look."""
+    start = time.monotonic()
+    with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL) as process:
+        while not done(measure.rpc(folder, port, "getindexinfo")):
+            if process.poll() is not None:
+                sys.exit(f"{who}: ended with status {process.returncode}")
+            time.sleep(look_every)
+            looked(process.pid)
+        result = {"seconds": time.monotonic() - start, "cpu": measure.cpu_of(process.pid)}
+        looked(process.pid)
+        measure.rpc(folder, port, "stop")
+    return result
+
+
+def report(summary, repeat, head, rows, verdicts):
+    return "\n".join([
+        f"{summary['outputs']:,} outputs, {summary['inputs']:,} inputs, "
+        f"{summary['transactions']:,} transactions, {repeat} run(s) each, median.", "",
+        *measure.table(head, *rows), "", *measure.verdict_table(verdicts), ""])
+
+
 class Bench:
     def __init__(self, args):
         self.args = args
@@ -52,18 +75,11 @@ class Bench:
         shutil.rmtree(folder / "regtest/indexes", ignore_errors=True)
         measure.warm(folder / "regtest/blocks")
         port = measure.free_port()
-        start = time.monotonic()
-        with subprocess.Popen(
-                [str(part) for part in (
-                    *command, "-regtest", f"-datadir={folder}", "-listen=0", "-connect=0",
-                    f"-rpcport={port}", self.trusted, "-checkblocks=1", *options)],
-                stdout=subprocess.DEVNULL) as process:
-            while not self.synced(measure.rpc(folder, port, "getindexinfo"), len(options)):
-                if process.poll() is not None:
-                    sys.exit(f"{who} {options}: ended with status {process.returncode}")
-                time.sleep(LOOK_EVERY)
-            result = {"seconds": time.monotonic() - start, "cpu": measure.cpu_of(process.pid)}
-            measure.rpc(folder, port, "stop")
+        result = until_done(
+            f"{who} {options}",
+            [*command, "-regtest", f"-datadir={folder}", "-listen=0", "-connect=0",
+             f"-rpcport={port}", self.trusted, "-checkblocks=1", *options],
+            folder, port, lambda answer: self.synced(answer, len(options)))
         measure.say(f"{who}, {' '.join(options)}", result)
         return result
 
@@ -82,10 +98,7 @@ class Bench:
                 verdicts += [(f"Core / ours, {name}, {what}", found[1][key] / found[0][key],
                               ">=", 1) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
         head = ("index", *(f"{who}, {what}" for who in self.programs for what in ("s", "CPU s")))
-        return "\n".join([
-            f"{self.summary['outputs']:,} outputs, {self.summary['inputs']:,} inputs, "
-            f"{self.summary['transactions']:,} transactions, {self.args.repeat} run(s) each, "
-            "median.", "", *measure.table(head, *rows), "", *measure.verdict_table(verdicts), ""])
+        return report(self.summary, self.args.repeat, head, rows, verdicts)
 
 
 def main():
