@@ -39,7 +39,7 @@ if ! $quick; then
     # start now, at low priority; the tests that run them wait for them and say what went wrong.
     set -m
     (for program in oracle btcd core lnd corepc python_clients bloom_wallet filter_wallet \
-        electrs; do
+        electrs zmq_subscriber; do
         test/interop/build_$program.sh || true
     done
     nice -n 10 python3 test/fuzz/run.py --only-build || true) >/dev/null 2>&1 &
