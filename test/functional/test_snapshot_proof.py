@@ -1,18 +1,27 @@
 """The history below a UTXO snapshot is proven by its blocks, in any order, while the node is in
 use: stored ones, submitted ones and those of peers, through stops and kills; then the node is like
 any other. A snapshot with a wrong, missing or surplus coin is refuted by name, and its coins are
-not used again."""
+not used again.
+
+The long run of kills with all indexes on, whose result bench/log has:
+
+    test/functional/run.py -v --kills 200 killed_with_all_indexes
+"""
 
 import contextlib
 import http.client
 import os
 import random
 import shutil
+import threading
 import time
 
 from framework import RpcError, coins, wait_until
 from snapshot_chain import ANYONE, BASE, SPENT, SPENT_ABOVE, TIP, SnapshotTest
+from test_indexes import FOLDERS as INDEXES
 
+OLDER = 10  # height of the coins that a snapshot comes beside
+KILLS_OF_A_ROUND = 4
 HEADER = 51  # bytes before the first coin of a snapshot file
 # Errors of a call to a node that stops.
 STOPPING = (OSError, ValueError, http.client.HTTPException, RpcError)
@@ -202,6 +211,67 @@ class SnapshotProof(SnapshotTest):
             self.assert_proven(node)
             node.stop()
             self.assertEqual(self.left(node), ["chainstate"])
+
+    def test_killed_with_all_indexes(self):
+        """While a snapshot is loaded, its history proven, undo data made and all indexes built: in
+        the end coins and indexes are those of a node that was never killed."""
+        rng = random.Random(os.environ.get("IBD_SEED"))
+        node = self.with_headers(*INDEXES)
+        self.send(node, 1, OLDER + 1).stop()
+        before = self.dir / "before"
+        shutil.copytree(node.datadir, before)
+        self.source.args += INDEXES
+        peer = self.peer()
+        for _ in range(-(-int(os.environ.get("IBD_KILLS", 8)) // KILLS_OF_A_ROUND)):
+            shutil.rmtree(node.datadir)
+            shutil.copytree(before, node.datadir)
+            self.kill_while_loading(node, rng)
+            for _ in range(KILLS_OF_A_ROUND - 2):
+                node.start(peer)
+                time.sleep(rng.uniform(0, 1.5))
+                node.kill()
+            node.start(peer)
+            self.assert_indexes_of_source(node)
+            self.assert_proven(node)
+            node.stop()
+            self.assertEqual(self.left(node), ["chainstate"])
+
+    def kill_while_loading(self, node, rng):
+        """Two kills; the snapshot is in use after them."""
+        call = threading.Thread(target=self.try_to_load, args=(node.start(),))
+        call.start()
+        time.sleep(rng.uniform(0, 0.05))
+        node.kill()
+        call.join()
+        if self.states(node.start()) == [(OLDER, None, True)]:
+            self.load(node)
+        time.sleep(rng.uniform(0, 0.2))
+        node.kill()
+
+    def try_to_load(self, node):
+        with contextlib.suppress(*STOPPING):
+            self.load(node)
+
+    def assert_indexes_of_source(self, node):
+        """All indexes are at the tip and answer as the source's."""
+        def synced(one):
+            info = one.rpc("getindexinfo")
+            return len(info) == len(INDEXES) and all(
+                (index["synced"], index["best_block_height"]) == (True, TIP)
+                for index in info.values())
+
+        for one in (node, self.source):
+            wait_until(lambda one=one: synced(one), "the indexes are synced")
+        for height, block in enumerate(self.hashes):
+            calls = [("gettxoutsetinfo", "muhash", height), ("getblockfilter", block)]
+            # No index has the transaction of the genesis block.
+            for tx in node.rpc("getblock", block, 2)["tx"] if height else ():
+                spent = [{"txid": one["txid"], "vout": one["vout"]}
+                         for one in tx["vin"] if "txid" in one]
+                calls += [("getrawtransaction", tx["txid"], 2)]
+                calls += [("gettxspendingprevout", spent)] if spent else []
+            for call in calls:
+                self.assertEqual(node.rpc(*call), self.source.rpc(*call), call)
 
     def test_killed_after_the_proof(self):
         """The next start puts the coins in their place that the last one could not."""
