@@ -5,6 +5,7 @@
 #include "consensus/limits.h"
 #include "consensus/pow.h"
 #include "consensus/subsidy.h"
+#include "mempool/chunk_walk.h"
 
 namespace ibd {
 
@@ -113,7 +114,8 @@ void BlockAssembler::TakeFromPool(BlockTemplate& block)
 {
     Filler filler(m_options, block);
     const Lock lock(m_pool.mutex);
-    for (const PoolChunk* chunk : m_pool.Chunks()) {
+    ChunkWalk chunks(m_pool.Chunks());
+    while (const PoolChunk* const chunk = chunks.Next()) {
         if (filler.IsFull() || !filler.Pays(*chunk)) return; // nor do later chunks
         filler.TakeIfItFits(*chunk);
     }

@@ -6,9 +6,11 @@
 #include "consensus/merkle.h"
 #include "consensus/pow.h"
 #include "consensus/witness_commitment.h"
+#include "util/prefetch.h"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace ibd {
 
@@ -57,7 +59,18 @@ Bytes BlockTemplate::Serialize() const
     writer.Raw(header.ToBytes());
     writer.CompactSize(txs.size() + 1);
     writer.Raw(coinbase.Serialize());
-    for (const TransactionRef& tx : txs) writer.Raw(tx->View().raw);
+    out.reserve(out.size() + std::accumulate(txs.begin(), txs.end(), size_t{0},
+                                             [](size_t sum, const TransactionRef& tx) {
+                                                 return sum + tx->View().raw.size();
+                                             }));
+    constexpr size_t kAhead = 8;
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (i + kAhead < txs.size()) {
+            const ByteSpan later = txs[i + kAhead]->View().raw;
+            PrefetchBytes(later.data(), later.size());
+        }
+        writer.Raw(txs[i]->View().raw);
+    }
     return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "consensus/block_check.h"
 #include "crypto/siphash_batch.h"
+#include "util/prefetch.h"
 
 #include <algorithm>
 #include <numeric>
@@ -222,9 +223,14 @@ PartialBlock::Status PartialBlock::Fill(std::span<const TransactionRef> missing,
     Writer writer(block);
     writer.Raw(m_header.ToBytes());
     writer.CompactSize(txs.size());
-    for (const TransactionRef& tx : txs) {
-        writer.Raw((tx ? tx : missing.front())->View().raw);
-        if (!tx) missing = missing.subspan(1);
+    constexpr size_t kAhead = 8;
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (i + kAhead < txs.size() && txs[i + kAhead]) {
+            const ByteSpan later = txs[i + kAhead]->View().raw;
+            PrefetchBytes(later.data(), later.size());
+        }
+        writer.Raw((txs[i] ? txs[i] : missing.front())->View().raw);
+        if (!txs[i]) missing = missing.subspan(1);
     }
     BlockView view;
     const bool sound = view.Parse(block) && !IsBlockMutated(view, expect_commitment);

@@ -1,14 +1,17 @@
 // The pool against a model that is a plain list, under random changes of every kind.
 #include "kit.h"
+#include "mempool/chunk_walk.h"
 #include "mempool/pool_change.h"
 #include "mempool/upkeep.h"
 #include "primitives/block.h"
 #include "support/testdata.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <random>
+#include <unordered_map>
 
 namespace ibd::test {
 
@@ -203,6 +206,14 @@ void CompareMemory(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.m
     if (used > 0) REQUIRE(slots <= 2 * used);
 }
 
+/** A walk comes by all chunks in their order, and then says so as often as it is asked. */
+void CompareWalk(const TxPool& pool) IBD_REQUIRES(pool.mutex)
+{
+    ChunkWalk walk(pool.Chunks());
+    for (const PoolChunk* chunk : pool.Chunks()) REQUIRE(walk.Next() == chunk);
+    for (int i = 0; i < 100; ++i) REQUIRE(walk.Next() == nullptr);
+}
+
 void Compare(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
 {
     REQUIRE(pool.Size() == slow.txs.size());
@@ -223,6 +234,7 @@ void Compare(const TxPool& pool, const SlowPool& slow) IBD_REQUIRES(pool.mutex)
         before.insert(tx->Id());
     }
     REQUIRE(before.size() == slow.txs.size());
+    CompareWalk(pool);
 }
 
 /** A block of a coinbase and these. */
