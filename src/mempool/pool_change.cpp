@@ -60,6 +60,14 @@ void PoolChange::Touch(const PoolTx& tx)
     if (m_touched.insert(tx.cluster).second) m_before.push_back(tx.cluster);
 }
 
+void PoolChange::ExpectRemovals(size_t count)
+{
+    m_removals.reserve(count);
+    m_removed.reserve(count);
+    m_before.reserve(count);
+    m_touched.reserve(count);
+}
+
 bool PoolChange::Remove(const PoolTx& tx, RemovalReason reason)
 {
     if (!m_removed.insert(&tx).second) return false;

@@ -27,6 +27,8 @@ public:
     const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
     /** Withdraws an added transaction; no other added transaction may spend it. */
     void Withdraw(const PoolTx& added) { Unstage({&added}); }
+    /** Makes room for about as many removals. */
+    void ExpectRemovals(size_t count);
     /** Removes a single transaction of the pool. False: it was removed already. */
     bool Remove(const PoolTx& tx, RemovalReason reason);
     void RemoveWithDescendants(const PoolTx& tx, RemovalReason reason);

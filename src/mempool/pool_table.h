@@ -29,6 +29,11 @@ public:
         }
         return nullptr;
     }
+    /** A transaction with this hash, not compared; null: none. */
+    const PoolTx* Candidate(uint64_t hash) const
+    {
+        return Find(hash, [](const PoolTx&, uint32_t) { return true; });
+    }
     /** The key is not in the table. `input`: whose spent output it is. */
     void Insert(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
     /** It is in the table. */

@@ -3,10 +3,14 @@
 
 #include "consensus/limits.h"
 #include "util/check.h"
+#include "util/prefetch.h"
 
 namespace ibd {
 
 namespace {
+
+/** Searches between the steps by which the processor fetches what one needs. */
+constexpr size_t kAhead = 8;
 
 /** All transactions reachable by links of one kind, without the start. */
 PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
@@ -48,6 +52,31 @@ const PoolTx* TxPool::Find(const Txid& id) const
 {
     return m_by_id.Find(m_id_hasher(id),
                         [&](const PoolTx& tx, uint32_t) { return tx.Id() == id; });
+}
+
+// Each search reads a slot of the table, the transaction that it points to, and that one's id, and
+// each of these waits for memory.
+std::vector<const PoolTx*> TxPool::FindAll(std::span<const TxView> txs) const
+{
+    std::vector<uint64_t> hashes;
+    hashes.reserve(txs.size());
+    for (const TxView& tx : txs) hashes.push_back(m_id_hasher(tx.txid));
+    std::vector<const PoolTx*> found(txs.size());
+    for (size_t step = 0; step < txs.size() + 3 * kAhead; ++step) {
+        if (step < txs.size()) m_by_id.Prefetch(hashes[step]);
+        if (const size_t i = step - kAhead; step >= kAhead && i < txs.size()) {
+            found[i] = m_by_id.Candidate(hashes[i]);
+            if (found[i]) Prefetch(found[i]);
+        }
+        if (const size_t i = step - 2 * kAhead; step >= 2 * kAhead && i < txs.size() && found[i]) {
+            Prefetch(found[i]->tx.get());
+            Prefetch(found[i]->cluster);
+        }
+        if (const size_t i = step - 3 * kAhead; step >= 3 * kAhead && found[i]) {
+            if (found[i]->Id() != txs[i].txid) found[i] = Find(txs[i].txid);
+        }
+    }
+    return found;
 }
 
 const PoolTx* TxPool::FindWitness(const Wtxid& id) const

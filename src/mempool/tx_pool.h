@@ -43,11 +43,8 @@ public:
 
     // Null: not in the pool.
     const PoolTx* Find(const Txid& id) const IBD_REQUIRES(mutex);
-    /** Has the processor fetch what Find() will read, some searches before. */
-    void PrefetchFind(const Txid& id) const IBD_REQUIRES(mutex)
-    {
-        m_by_id.Prefetch(m_id_hasher(id));
-    }
+    /** Find() of each: their reads wait for memory together. */
+    std::vector<const PoolTx*> FindAll(std::span<const TxView> txs) const IBD_REQUIRES(mutex);
     const PoolTx* FindWitness(const Wtxid& id) const IBD_REQUIRES(mutex);
     const PoolTx* Spender(const OutPoint& outpoint) const IBD_REQUIRES(mutex);
     /** The transactions that spend one of the first `outputs` outputs of this one, which may be

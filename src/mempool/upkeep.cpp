@@ -8,9 +8,6 @@ namespace ibd {
 
 namespace {
 
-/** Searches between the fetch of what one needs and the search itself. */
-constexpr size_t kPrefetched = 8;
-
 /** Applies removals; returns their number. */
 size_t Apply(PoolChange& change)
 {
@@ -40,10 +37,11 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     PoolChange change(pool);
     std::vector<const TxView*> unknown; // they alone can conflict with the pool
     const auto txs = block.Txs();
+    const std::vector<const PoolTx*> found = pool.FindAll(txs);
+    change.ExpectRemovals(txs.size());
     for (size_t i = 0; i < txs.size(); ++i) {
-        if (i + kPrefetched < txs.size()) pool.PrefetchFind(txs[i + kPrefetched].txid);
-        if (const PoolTx* const confirmed = pool.Find(txs[i].txid)) {
-            change.Remove(*confirmed, RemovalReason::kBlock);
+        if (found[i]) {
+            change.Remove(*found[i], RemovalReason::kBlock);
         } else {
             unknown.push_back(&txs[i]);
         }

@@ -58,6 +58,16 @@ TEST_CASE("a table finds its entries, also where hashes collide", "[mempool]")
             model.erase(it);
         }
         if (step % 500 != 0) continue;
+        const auto tag_of = [](uint64_t hash) { return static_cast<uint32_t>(hash); };
+        for (uint32_t tag = UINT32_MAX - 8; tag != 16; ++tag) {
+            const PoolTx* const candidate = table.Candidate(tag);
+            const auto is_it = [&](const auto& item) {
+                return tag_of(item.second.hash) == tag && item.second.tx.get() == candidate;
+            };
+            const auto has_tag = [&](const auto& item) { return tag_of(item.second.hash) == tag; };
+            CHECK((candidate != nullptr) == std::any_of(model.begin(), model.end(), has_tag));
+            CHECK((!candidate || std::any_of(model.begin(), model.end(), is_it)));
+        }
         for (const auto& [key, entry] : model) {
             CHECK(Find(table, entry.hash, key, entry.input) == entry.tx.get());
             CHECK(Find(table, entry.hash, key, entry.input + 1) == nullptr);

@@ -567,6 +567,76 @@ TEST_CASE("the pool agrees with its slow model", "[mempool]")
     }
 }
 
+namespace {
+
+/** Two transactions of one tag in a table with this key; they spend different outputs. */
+std::array<TransactionRef, 2> OfOneTag(SipKey key)
+{
+    const auto make = [](uint32_t time) {
+        MutableTransaction tx = Spending({Name(time % 2)}, {1});
+        tx.lock_time = time;
+        return tx.Freeze();
+    };
+    std::unordered_map<uint32_t, uint32_t> times;
+    for (uint32_t time = 0;; ++time) {
+        const TransactionRef tx = make(time);
+        const auto tag = static_cast<uint32_t>(HashHasher(key)(tx->Id()));
+        const auto [it, is_new] = times.emplace(tag, time);
+        if (!is_new && it->second % 2 != time % 2) return {make(it->second), tx};
+    }
+}
+
+void CheckFindAll(const TxPool& pool, const std::vector<TransactionRef>& asked)
+    IBD_REQUIRES(pool.mutex)
+{
+    std::vector<TxView> views;
+    for (const TransactionRef& tx : asked) views.push_back(tx->View());
+    const std::vector<const PoolTx*> found = pool.FindAll(views);
+    REQUIRE(found.size() == asked.size());
+    for (size_t i = 0; i < asked.size(); ++i) CHECK(found[i] == pool.Find(asked[i]->Id()));
+}
+
+} // namespace
+
+TEST_CASE("many transactions are found as one by one", "[mempool]")
+{
+    Rng rng(36);
+    TxPool pool{PoolLimits()};
+    const Lock lock(pool.mutex);
+    CheckFindAll(pool, {});
+    std::vector<TransactionRef> all;
+    for (uint32_t n = 0; n < 300; ++n) {
+        PoolTx tx{.tx = Spending({Name(n)}, {1}).Freeze(), .fee = 500, .vsize = 100, .weight = 400};
+        all.push_back(tx.tx);
+        if (n % 3 != 0) AddTx(pool, std::move(tx));
+        if (n % 10 != 0) continue;
+        std::shuffle(all.begin(), all.end(), rng);
+        const auto some = static_cast<ptrdiff_t>(rng() % (all.size() + 1));
+        CheckFindAll(pool, {all.begin(), all.begin() + some});
+    }
+    CheckFindAll(pool, all);
+    CompareWalk(pool); // over more chunks than it keeps
+}
+
+TEST_CASE("of transactions with equal tags the one is found that was named", "[mempool]")
+{
+    constexpr SipKey kKey{3, 6};
+    std::array<TransactionRef, 2> pair = OfOneTag(kKey);
+    for (int round = 0; round < 2; ++round, std::swap(pair[0], pair[1])) {
+        TxPool pool(PoolLimits(), kKey);
+        const Lock lock(pool.mutex);
+        const auto add = [&](const TransactionRef& tx) IBD_NO_THREAD_CHECK {
+            AddTx(pool, {.tx = tx, .fee = 500, .vsize = 100, .weight = 400});
+        };
+        add(pair[0]);
+        REQUIRE_FALSE(pool.Find(pair[1]->Id()));
+        CheckFindAll(pool, {pair[0], pair[1], pair[1]});
+        add(pair[1]);
+        REQUIRE(pool.Find(pair[1]->Id()));
+        CheckFindAll(pool, {pair[1], pair[0], pair[1]});
+    }
+}
+
 TEST_CASE("a child pays for its parent", "[mempool]")
 {
     TxPool pool{PoolLimits()};
