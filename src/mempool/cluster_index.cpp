@@ -73,8 +73,19 @@ void ClusterIndex::Insert(std::unique_ptr<PoolCluster> cluster)
         ++m_shared;
         m_shared_txs += cluster->txs.size();
     }
-    cluster->listed_at = m_clusters.size();
-    m_clusters.push_back(std::move(cluster));
+    PoolCluster& added = *cluster;
+    added.listed_at = m_clusters.Add(std::move(cluster));
+}
+
+void ClusterIndex::PrefetchChunks(const PoolCluster& cluster) const
+{
+    __builtin_prefetch(cluster.chunks.data());
+    __builtin_prefetch(&m_clusters.Places()[cluster.listed_at]);
+}
+
+void ClusterIndex::PrefetchNodes(const PoolCluster& cluster)
+{
+    for (const PoolChunk& chunk : cluster.chunks) __builtin_prefetch(&*chunk.at);
 }
 
 void ClusterIndex::Remove(const PoolCluster& cluster)
@@ -85,11 +96,9 @@ void ClusterIndex::Remove(const PoolCluster& cluster)
         --m_shared;
         m_shared_txs -= cluster.txs.size();
     }
-    const size_t free = cluster.listed_at;
-    CHECK(free < m_clusters.size() && m_clusters[free].get() == &cluster);
-    std::swap(m_clusters[free], m_clusters.back());
-    m_clusters[free]->listed_at = free;
-    m_clusters.pop_back();
+    const size_t at = cluster.listed_at;
+    CHECK(at < m_clusters.Places().size() && m_clusters.Places()[at].get() == &cluster);
+    m_clusters.Take(at);
 }
 
 int64_t ClusterIndex::Memory() const { return PoolMemoryOfClusters(m_shared, m_shared_txs); }

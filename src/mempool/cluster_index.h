@@ -5,6 +5,7 @@
 
 #include "mempool/linearize.h"
 #include "mempool/pool_tx.h"
+#include "util/place_list.h"
 
 #include <memory>
 
@@ -52,16 +53,20 @@ public:
     void Insert(std::unique_ptr<PoolCluster> cluster);
     /** Its transactions must get another cluster, or leave the pool. */
     void Remove(const PoolCluster& cluster);
+    /** Have the processor fetch what Remove() will need, one step after the other, some removals
+     *  before. */
+    void PrefetchChunks(const PoolCluster& cluster) const;
+    static void PrefetchNodes(const PoolCluster& cluster);
 
     const ChunkSet& Chunks() const { return m_chunks; }
-    size_t Size() const { return m_clusters.size(); }
+    size_t Size() const { return m_clusters.Size(); }
     /** What clusters change in the memory of their transactions, bytes (pool_memory.h). */
     int64_t Memory() const;
     /** Whether the budget sufficed for all clusters. */
     bool IsOptimal() const { return m_not_optimal == 0; }
 
 private:
-    std::vector<std::unique_ptr<PoolCluster>> m_clusters; //!< in no order; each knows its place
+    PlaceList<std::unique_ptr<PoolCluster>> m_clusters; //!< each knows its place
     ChunkSet m_chunks;
     size_t m_not_optimal = 0;
     size_t m_shared = 0;     //!< clusters of several transactions

@@ -99,14 +99,20 @@ private:
 
 void PoolChange::ApplyPart(Part part)
 {
-    for (const PoolCluster* cluster : part.before) m_pool.MutableClusters().Remove(*cluster);
+    ClusterIndex& clusters = m_pool.MutableClusters();
+    for (size_t i = 0; i < part.before.size(); ++i) {
+        const size_t later = i + kPrefetched, soon = i + kPrefetched / 2;
+        if (later < part.before.size()) clusters.PrefetchChunks(*part.before[later]);
+        if (soon < part.before.size()) clusters.PrefetchNodes(*part.before[soon]);
+        clusters.Remove(*part.before[i]);
+    }
     for (size_t i = 0; i < part.removed.size(); ++i) {
         const size_t later = i + kPrefetched;
         if (later < part.removed.size()) m_pool.PrefetchErase(*part.removed[later].first);
         m_pool.Erase(*part.removed[i].first, part.removed[i].second);
     }
     for (auto& tx : part.added) m_pool.Insert(std::move(tx));
-    for (auto& cluster : part.after) m_pool.MutableClusters().Insert(std::move(cluster));
+    for (auto& cluster : part.after) clusters.Insert(std::move(cluster));
 }
 
 void PoolChange::LetOthersIn() { std::this_thread::sleep_for(kPause); }

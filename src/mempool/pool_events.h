@@ -25,6 +25,8 @@ public:
     virtual void TxAdded(const PoolTx& tx, uint64_t sequence) = 0;
     /** A block's transactions have the sequence of the change before. */
     virtual void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) = 0;
+    /** Some removals before that of `tx`: may have the processor fetch what this will need. */
+    virtual void PrefetchRemoval(const PoolTx&) const {}
     /** After the removals by the block at this height. */
     virtual void BlockConfirmed(int32_t) {}
 };

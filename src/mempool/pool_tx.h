@@ -46,6 +46,7 @@ struct PoolTx {
     int64_t memory = 0;       //!< PoolMemoryOf
     uint64_t id_hash = 0;     //!< keyed, of the txid
     uint64_t wtxid_hash = 0;
+    uint64_t spent_hash = 0;  //!< of the output that the first input spends
     size_t stored_at = 0;     //!< in PoolStore
     mutable Amount delta = 0; //!< added to the fee by prioritisetransaction
     mutable PoolTxSet parents = {};

@@ -134,7 +134,9 @@ void TxPool::Insert(std::unique_ptr<PoolTx> tx)
     const auto inputs = (*added.tx)->inputs;
     for (uint32_t i = 0; i < inputs.size(); ++i) {
         CHECK(!Spender(inputs[i].Prevout()));
-        m_spenders.Insert(m_outpoint_hasher(inputs[i].Prevout()), added, i);
+        const uint64_t hash = m_outpoint_hasher(inputs[i].Prevout());
+        if (i == 0) added.spent_hash = hash;
+        m_spenders.Insert(hash, added, i);
     }
     if (added.own) m_unbroadcast.insert(&added);
     m_vsize += added.vsize;
@@ -151,9 +153,9 @@ void TxPool::PrefetchErase(const PoolTx& tx) const
 {
     m_by_id.Prefetch(tx.id_hash);
     m_by_wtxid.Prefetch(tx.wtxid_hash);
+    m_spenders.Prefetch(tx.spent_hash);
     m_txs.Prefetch(tx);
-    const auto inputs = (*tx.tx)->inputs;
-    if (!inputs.empty()) m_spenders.Prefetch(m_outpoint_hasher(inputs[0].Prevout()));
+    for (const PoolEvents* listener : m_listeners) listener->PrefetchRemoval(tx);
 }
 
 void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
@@ -166,7 +168,7 @@ void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
     m_by_wtxid.Erase(tx.wtxid_hash, tx);
     const auto inputs = (*tx.tx)->inputs;
     for (uint32_t i = 0; i < inputs.size(); ++i) {
-        m_spenders.Erase(m_outpoint_hasher(inputs[i].Prevout()), tx, i);
+        m_spenders.Erase(i == 0 ? tx.spent_hash : m_outpoint_hasher(inputs[i].Prevout()), tx, i);
     }
     if (tx.own) m_unbroadcast.erase(&tx);
     m_vsize -= tx.vsize;

@@ -34,6 +34,11 @@ public:
 
     void TxAdded(const PoolTx& tx, uint64_t sequence) override;
     void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override;
+    /** Takes no lock: the list changes only under the pool's mutex, which the caller holds. */
+    void PrefetchRemoval(const PoolTx& tx) const override IBD_NO_THREAD_CHECK
+    {
+        __builtin_prefetch(&m_list.Places()[tx.listed_at]);
+    }
 
 private:
     const PoolTx* FindIn(const TxKey& key) const IBD_REQUIRES(m_pool.mutex);
