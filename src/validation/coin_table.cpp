@@ -2,13 +2,14 @@
 #include "validation/coin_table.h"
 
 #include "util/check.h"
+#include "util/prefetch.h"
 
 namespace ibd {
 
-CoinTable::Place CoinTable::Find(const OutPoint& outpoint) const
+CoinTable::Place CoinTable::Find(const OutPoint& outpoint, uint32_t tag) const
 {
     Place place;
-    place.tag = static_cast<uint32_t>(m_hasher(outpoint));
+    place.tag = tag;
     if (m_slots.empty()) return place;
     const size_t mask = m_slots.size() - 1;
     for (place.slot = place.tag & mask; m_slots[place.slot] != 0;
@@ -22,6 +23,16 @@ CoinTable::Place CoinTable::Find(const OutPoint& outpoint) const
         }
     }
     return place;
+}
+
+void CoinTable::PrefetchEntry(uint32_t tag) const
+{
+    if (m_slots.empty()) return;
+    const size_t mask = m_slots.size() - 1;
+    size_t at = tag & mask;
+    while (m_slots[at] != 0 && (m_slots[at] >> 32) != tag) at = (at + 1) & mask;
+    if (m_slots[at] == 0) return;
+    Prefetch(&At(static_cast<uint32_t>(m_slots[at]) - 1));
 }
 
 void CoinTable::Grow()

@@ -34,7 +34,20 @@ public:
         uint32_t tag = 0;
         Entry* entry = nullptr; //!< null: the outpoint is not in the table
     };
-    Place Find(const OutPoint& outpoint) const;
+    Place Find(const OutPoint& outpoint) const { return Find(outpoint, TagOf(outpoint)); }
+    /** The part of Find() that waits for no memory. */
+    uint32_t TagOf(const OutPoint& outpoint) const
+    {
+        return static_cast<uint32_t>(m_hasher(outpoint));
+    }
+    Place Find(const OutPoint& outpoint, uint32_t tag) const;
+    /** Have the processor fetch what Find() will read for the outpoint of this tag, one step after
+     *  the other, some searches before. */
+    void PrefetchSlot(uint32_t tag) const
+    {
+        if (!m_slots.empty()) __builtin_prefetch(&m_slots[tag & (m_slots.size() - 1)]);
+    }
+    void PrefetchEntry(uint32_t tag) const;
     /** Adds an entry at a place from Find() that has none. */
     Entry& Insert(const Place& place, const OutPoint& outpoint);
     /** Removes the entry at a place from Find(). */

@@ -76,6 +76,30 @@ bool CoinsCache::IsInMemory(const OutPoint& outpoint) const
     return entry ? !entry->spent : m_base.IsInMemory(outpoint);
 }
 
+std::vector<OutPoint> CoinsCache::NotCached(std::span<const OutPoint> outpoints) const
+{
+    constexpr size_t kAhead = 8; // searches between two steps
+    std::vector<uint32_t> tags;
+    tags.reserve(outpoints.size());
+    for (const OutPoint& outpoint : outpoints) tags.push_back(m_table.TagOf(outpoint));
+    std::vector<OutPoint> out;
+    for (size_t step = 0; step < outpoints.size() + 2 * kAhead; ++step) {
+        if (step < outpoints.size()) m_table.PrefetchSlot(tags[step]);
+        if (const size_t i = step - kAhead; step >= kAhead && i < outpoints.size()) {
+            m_table.PrefetchEntry(tags[i]);
+        }
+        if (const size_t i = step - 2 * kAhead; step >= 2 * kAhead) {
+            if (!m_table.Find(outpoints[i], tags[i]).entry) out.push_back(outpoints[i]);
+        }
+    }
+    return out;
+}
+
+void CoinsCache::PrefetchPlaces(std::span<const OutPoint> outpoints) const
+{
+    for (const OutPoint& outpoint : outpoints) m_table.PrefetchSlot(m_table.TagOf(outpoint));
+}
+
 void CoinsCache::Add(const OutPoint& outpoint, Coin coin, bool may_exist)
 {
     const CoinTable::Place place = m_table.Find(outpoint);

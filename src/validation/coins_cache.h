@@ -40,7 +40,11 @@ public:
     void BeginBlock() { m_in_block = true; }
     void EndBlock() { m_in_block = false; }
 
-    bool Cached(const OutPoint& outpoint) const { return m_table.Find(outpoint).entry != nullptr; }
+    /** Those without an entry here. Searches wait for their memory together, and later ones for
+     *  the same outpoints find it in the processor's cache. */
+    std::vector<OutPoint> NotCached(std::span<const OutPoint> outpoints) const;
+    /** Prepares the processor's cache for coins that will be added. */
+    void PrefetchPlaces(std::span<const OutPoint> outpoints) const;
     /** Reads uncached coins from the base on the pool's threads. Missing ones are skipped; a later
      *  Get() reports them. */
     Result<> Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool);

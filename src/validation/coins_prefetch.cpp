@@ -14,15 +14,19 @@ constexpr size_t kFewestToPrefetch = 8;
 
 Result<> CoinsPrefetch::Read(const BlockView& block, CoinsCache& cache)
 {
-    if (m_pool.ThreadCount() == 0) return {};
-    std::vector<OutPoint> wanted;
-    for (const TxView& tx : block.Txs().subspan(1)) {
-        for (const InputView& input : tx.inputs) {
-            const OutPoint outpoint = input.Prevout();
-            if (!cache.Cached(outpoint)) wanted.push_back(outpoint);
+    std::vector<OutPoint> made_here, spent;
+    made_here.reserve(block.Outputs().size());
+    spent.reserve(block.Inputs().size());
+    for (const TxView& tx : block.Txs()) {
+        for (uint32_t i = 0; i < tx.outputs.size(); ++i) {
+            if (!IsUnspendable(tx.outputs[i].script_pubkey)) made_here.push_back({tx.txid, i});
         }
+        if (tx.IsCoinbase()) continue;
+        for (const InputView& input : tx.inputs) spent.push_back(input.Prevout());
     }
-    if (wanted.size() < kFewestToPrefetch) return {};
+    cache.PrefetchPlaces(made_here);
+    std::vector<OutPoint> wanted = cache.NotCached(spent);
+    if (m_pool.ThreadCount() == 0 || wanted.size() < kFewestToPrefetch) return {};
     // Coins of this block itself are in no database.
     std::unordered_set<Txid, Uint256Hasher> made;
     for (const TxView& tx : block.Txs()) made.insert(tx.txid);

@@ -203,6 +203,51 @@ TEST_CASE("an overlay leaves the cache below as it is and lists what it changed"
     for (const auto& [name, coin] : below) REQUIRE(Must(cache.Read(name)) == coin);
 }
 
+TEST_CASE("the outpoints without an entry are those of a plain search, in their order")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const auto db = OpenCoins(*env, dir.Get());
+    const CoinsDbReader base(*db);
+    auto& rng = TestRng();
+    {
+        CoinsCache writer(base, OutPointHasher(kKey));
+        for (uint64_t n = 0; n < 400; ++n) writer.Add(Name(n), RandomCoin(rng), false);
+        Must(writer.Flush(*db, Best(1)));
+    }
+    CoinsCache cache(base, OutPointHasher(kKey));
+    CHECK(cache.NotCached({}).empty());
+    CHECK(cache.NotCached(std::vector{Name(1)}) == std::vector{Name(1)});
+    std::set<OutPoint> held, fresh;
+    for (int step = 0; step < 3'000; ++step) {
+        const OutPoint name = Name(rng() % 600);
+        const bool was_held = held.contains(name);
+        if (rng() % 2 == 0) {
+            if (Must(cache.Get(name))) held.insert(name);
+        } else if (Must(cache.Spend(name))) {
+            // What the base has stays, as spent, until it is written.
+            if (fresh.erase(name) != 0) {
+                held.erase(name);
+            } else {
+                held.insert(name);
+            }
+        } else if (!was_held) {
+            cache.Add(name, RandomCoin(rng), false);
+            held.insert(name);
+            fresh.insert(name);
+        }
+        if (step % 10 != 0) continue;
+        std::vector<OutPoint> asked, expected;
+        for (uint64_t i = rng() % 60; i > 0; --i) asked.push_back(Name(rng() % 700));
+        for (const OutPoint& one : asked) {
+            if (!held.contains(one)) expected.push_back(one);
+        }
+        cache.PrefetchPlaces(asked);
+        REQUIRE(cache.NotCached(asked) == expected);
+    }
+    CHECK(held.size() > 100);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("the memory that a cache says it holds is what it holds")
 {
