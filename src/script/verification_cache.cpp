@@ -37,6 +37,13 @@ size_t DigestCache::BucketOf(const Hash32& digest) const
     return static_cast<size_t>(ReadLE64(digest.data()) % m_buckets);
 }
 
+void DigestCache::Prefetch(const Hash32& digest) const
+{
+    if (m_buckets == 0) return;
+    const Bucket& bucket = m_entries[BucketOf(digest)];
+    for (size_t i = 0; i < kWays; i += 2) __builtin_prefetch(&bucket[i]); // two fill a line
+}
+
 bool DigestCache::Contains(const Hash32& digest, bool take)
 {
     if (m_buckets == 0 || Empty() || digest == kFree) return false;

@@ -24,6 +24,8 @@ public:
 
     /** Whether the digest is in the set; `take` removes it. */
     bool Contains(const Hash32& digest, bool take);
+    /** Has the processor fetch what Contains() will read, some searches before. */
+    void Prefetch(const Hash32& digest) const;
     /** Ignores an all-zero digest. A full bucket loses an entry. */
     void Insert(const Hash32& digest);
 

@@ -168,7 +168,10 @@ void Connection::TakeBack()
 RuleVerdict Connection::Connect()
 {
     m_undo.txs.assign(m_block.Txs().size() - 1, {});
-    if (m_checker) m_checker->Begin(m_rules.Flags());
+    if (m_checker) {
+        m_checker->Begin(m_rules.Flags());
+        m_checker->Expect(m_block.Txs().subspan(1));
+    }
     RuleVerdict verdict = ConnectTxs();
     RuleResult scripts = m_checker ? m_checker->Finish() : std::nullopt;
     if (!verdict) return verdict;

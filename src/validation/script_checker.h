@@ -24,6 +24,9 @@ public:
     virtual void Batch(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
+    /** After Begin(): the transactions that Add() will get, in this order, so that it can look
+     *  ahead. They stay valid until Finish() has returned. */
+    virtual void Expect(std::span<const TxView>) {}
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay
      *  valid and unchanged until Finish() has returned. */
     virtual void Add(const TxView& tx, std::span<const Coin> spent) = 0;

@@ -13,6 +13,8 @@ constexpr size_t kRangesPerTask = 8;
 /** The same if their signatures are verified together: the more, the cheaper. */
 constexpr size_t kRangesPerBatch = 64;
 constexpr size_t kNoneBad = SIZE_MAX;
+/** Transactions between the fetch of a bucket of the script cache and the search in it. */
+constexpr size_t kKeysAhead = 8;
 
 } // namespace
 
@@ -30,17 +32,45 @@ void ScriptThreads::Release()
     m_ranges.clear();
     m_waiting.clear();
     m_first_bad = kNoneBad;
+    m_expected = {};
+    m_keys.clear();
+}
+
+void ScriptThreads::Expect(std::span<const TxView> txs)
+{
+    if (UsesCache()) m_expected = txs;
+}
+
+bool ScriptThreads::UsesCache() const
+{
+    return m_caches && (m_remember || !m_caches->scripts.Entries().Empty());
+}
+
+/** The key in the script cache. Those of the next transactions are made, too, and their buckets
+ *  fetched: a full cache has more of them than the processor's. */
+Hash32 ScriptThreads::KeyOf(const TxView& tx)
+{
+    const auto make = [this](const TxView& of) {
+        return m_caches->scripts.Key(of.WitnessHash(), m_flags);
+    };
+    if (m_expected.empty() || &m_expected.front() != &tx) return make(tx);
+    while (m_keys.size() < std::min(kKeysAhead, m_expected.size())) {
+        m_keys.push_back(make(m_expected[m_keys.size()]));
+        m_caches->scripts.Entries().Prefetch(m_keys.back());
+    }
+    const Hash32 key = m_keys.front();
+    m_keys.pop_front();
+    m_expected = m_expected.subspan(1);
+    return key;
 }
 
 /** Sets `key` if the result is to be cached. */
-bool ScriptThreads::Known(const TxView& tx, std::optional<Hash32>& key) const
+bool ScriptThreads::Known(const TxView& tx, std::optional<Hash32>& key)
 {
-    if (!m_caches) return false;
-    DigestCache& entries = m_caches->scripts.Entries();
-    if (entries.Empty() && !m_remember) return false;
-    const Hash32 digest = m_caches->scripts.Key(tx.WitnessHash(), m_flags);
+    if (!UsesCache()) return false;
+    const Hash32 digest = KeyOf(tx);
     if (m_remember) key = digest;
-    return entries.Contains(digest, !m_remember);
+    return m_caches->scripts.Entries().Contains(digest, !m_remember);
 }
 
 void ScriptThreads::Add(const TxView& tx, std::span<const Coin> spent)

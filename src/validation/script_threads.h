@@ -33,6 +33,7 @@ public:
     void Remember(bool remember) override { m_remember = remember; }
     void Batch(bool batch) override { m_batch_allowed = batch; }
     void Begin(ScriptFlags flags) override;
+    void Expect(std::span<const TxView> txs) override;
     void Add(const TxView& tx, std::span<const Coin> spent) override;
     RuleResult Finish() override;
     /** The work in batches of the block that was begun last, for tests. */
@@ -62,7 +63,9 @@ private:
     };
 
     void Release();
-    bool Known(const TxView& tx, std::optional<Hash32>& key) const;
+    bool UsesCache() const;
+    Hash32 KeyOf(const TxView& tx);
+    bool Known(const TxView& tx, std::optional<Hash32>& key);
     void AddRange(Tx& tx, size_t begin, size_t end);
     void SubmitWaiting();
     void RunAll(std::span<Range* const> ranges);
@@ -80,6 +83,8 @@ private:
     bool m_batch_allowed = false;
     bool m_batch = false; //!< of this block
     DeferBudget m_budget; //!< likewise
+    std::span<const TxView> m_expected; //!< after those that Add() got
+    std::deque<Hash32> m_keys;          //!< of the first of them, for the script cache
     std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool

@@ -8,6 +8,7 @@
 #include "primitives/transaction.h"
 
 #include "support/catch.h"
+#include <algorithm>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -191,6 +192,56 @@ TEST_CASE("a transaction is known under the same flags only, and let go when not
     threads.Remember(false);
     CHECK(run(kFlags) == 3);
     CHECK(run(kFlags) == 3);
+}
+
+// What is expected says where to look ahead, and nothing else.
+TEST_CASE("transactions other than the expected ones, or in another order, get the same verdict")
+{
+    const auto loaded = Load();
+    if (!loaded) return;
+    const auto block = loaded->block.Txs().subspan(1, 40);
+    std::vector<TransactionRef> bad;
+    for (const TxView& tx : block) {
+        MutableTransaction other = MutableTransaction::FromView(tx);
+        other.lock_time ^= 1;
+        bad.push_back(other.Freeze());
+    }
+    uint64_t failed = 0, hits = 0;
+    for (int round = 0; round < 60; ++round) {
+        VerificationCaches expecting(1 << 20, {3}), plain(1 << 20, {3});
+        ScriptThreads looks_ahead(0), looks_not(0);
+        looks_ahead.SetCaches(&expecting);
+        looks_not.SetCaches(&plain);
+        // What is added: most of the block, sometimes in another order, sometimes with a bad one.
+        std::vector<size_t> order;
+        for (size_t i = 0; i < block.size(); ++i) {
+            if (round % 4 != 1 || TestRng()() % 4 != 0) order.push_back(i);
+        }
+        if (round % 4 == 2) std::shuffle(order.begin(), order.end(), TestRng());
+        if (round % 4 == 3) order.insert(order.end(), order.begin(), order.end());
+        const size_t bad_at = round % 2 == 0 ? SIZE_MAX : order[TestRng()() % order.size()];
+        const auto run = [&](ScriptThreads& threads, bool expect) {
+            threads.Begin(kFlags);
+            if (expect) threads.Expect(block.subspan(TestRng()() % 3));
+            for (const size_t i : order) {
+                threads.Add(i == bad_at ? bad[i]->View() : block[i], loaded->coins[i]);
+            }
+            return threads.Finish();
+        };
+        for (const bool remember : {true, true, false, false}) {
+            looks_ahead.Remember(remember);
+            looks_not.Remember(remember);
+            const RuleResult expected = run(looks_not, false), verdict = run(looks_ahead, true);
+            REQUIRE(verdict.has_value() == (bad_at != SIZE_MAX));
+            REQUIRE(verdict.has_value() == expected.has_value());
+            if (verdict) CHECK(verdict->detail == expected->detail);
+            CHECK(expecting.scripts.Entries().Hits() == plain.scripts.Entries().Hits());
+            failed += verdict ? 1 : 0;
+        }
+        hits += expecting.scripts.Entries().Hits();
+    }
+    CHECK(failed > 0);
+    CHECK(hits > 0);
 }
 
 TEST_CASE("reason and detail of a failed script are Core's")
