@@ -25,8 +25,7 @@ void ChainEvents::TipChanged(const HeaderNode& node)
 {
     if (m_first) m_first->TipChanged(node);
     if (m_on_tip) m_on_tip(node);
-    m_events.Publish(
-        ibd::TipChanged{{node.hash, node.height}, m_chain->IsInitialBlockDownload()});
+    m_events.Publish(ibd::TipChanged{{node.hash, node.height}, m_chain->IsInitialBlockDownload()});
 }
 
 void ChainEvents::WarningSet(NodeWarning warning, const std::string& text)

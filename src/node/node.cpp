@@ -758,8 +758,7 @@ Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
     const PeerNetworkOptions& network = m_options.network;
-    const auto peers =
-        static_cast<uint64_t>(network.max_connections + network.MaxPrivatePeers());
+    const auto peers = static_cast<uint64_t>(network.max_connections + network.MaxPrivatePeers());
     const uint64_t files = m_env.OpenFileLimit(kOpenFiles + peers);
     if (files < kLeastOpenFiles) {
         return SystemError("Not enough file descriptors available. {} available, {} required.",

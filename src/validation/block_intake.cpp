@@ -124,10 +124,11 @@ bool BlockIntake::WaitForBlock(Block& out)
     return true;
 }
 
-void BlockIntake::Take(const Block& block)
+void BlockIntake::Take(Block block)
 {
     Remember(block);
-    const Result<BlockOutcome> outcome = m_chain.TakeBlock(block.raw);
+    const size_t bytes = block.raw.size();
+    const Result<BlockOutcome> outcome = m_chain.TakeBlock(std::move(block.raw));
     if (!outcome) m_fatal(outcome.GetError());
     const bool stored = outcome && outcome->is_new;
     // Unparsable bytes had no hash for a verdict to name; an already stored block gets no new
@@ -135,7 +136,7 @@ void BlockIntake::Take(const Block& block)
     if (outcome && !stored) Checked(block.node->hash, outcome->violation);
     const uint64_t ticket = stored ? m_thread.ActivateSoon() : 0;
     const Lock lock(m_mutex);
-    m_bytes -= block.raw.size();
+    m_bytes -= bytes;
     m_held.erase(block.node);
     if (stored) {
         Tell({block.node, block.source, false});
@@ -149,8 +150,7 @@ void BlockIntake::Work()
 {
     Block block;
     while (WaitForBlock(block)) {
-        Take(block);
-        block = {};
+        Take(std::move(block));
         m_news();
     }
 }

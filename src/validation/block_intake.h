@@ -79,7 +79,7 @@ private:
     void Work();
     bool Fits(size_t bytes) const IBD_REQUIRES(m_mutex);
     bool WaitForBlock(Block& out) IBD_EXCLUDES(m_mutex);
-    void Take(const Block& block) IBD_EXCLUDES(m_mutex);
+    void Take(Block block) IBD_EXCLUDES(m_mutex);
     void Remember(const Block& block) IBD_EXCLUDES(m_mutex);
     void Tell(const Taken& taken) IBD_REQUIRES(m_mutex);
     void Settle() const IBD_REQUIRES(m_mutex);

@@ -186,10 +186,14 @@ Result<> ChainManager::ConnectHidden(HeaderNode& target, const HeaderNode& start
 /** Connects blocks on the tip, and releases the coins after each. */
 Result<> ChainManager::Extend(const std::vector<HeaderNode*>& path, const Pause& pause)
 {
-    BlockReader reader(m_stores.blocks, Params().consensus, Where(path));
+    std::unique_ptr<LoadedBlock> fresh = m_fresh.Take(*path.front());
+    const std::vector<HeaderNode*> stored(path.begin() + (fresh ? 1 : 0), path.end());
+    std::optional<BlockReader> reader;
+    if (!stored.empty()) reader.emplace(m_stores.blocks, Params().consensus, Where(stored));
     for (HeaderNode* node : path) {
         if (Interrupted() || (pause && pause())) return {};
-        Result<std::unique_ptr<LoadedBlock>> block = reader.Next();
+        Result<std::unique_ptr<LoadedBlock>> block = std::exchange(fresh, nullptr);
+        if (!*block) block = reader->Next();
         if (!block) return m_repair.LeaveToPeers(block.GetError());
         const Lock state(m_state);
         // Another thread may have marked or added a block meanwhile.

@@ -25,13 +25,17 @@ ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
 
 ChainManager::~ChainManager() = default;
 
-Result<BlockOutcome> ChainManager::TakeBlock(ByteSpan raw)
+Result<BlockOutcome> ChainManager::TakeBlock(Bytes raw)
 {
     BlockOutcome outcome;
-    BlockView view;
-    outcome.violation = m_acceptor.CheckStranger(raw, view);
+    auto block = std::make_unique<LoadedBlock>();
+    block->raw = std::move(raw);
+    outcome.violation = m_acceptor.CheckStranger(block->raw, block->view);
     if (!outcome.violation) {
-        IBD_ASSIGN_OR_RETURN(outcome, m_acceptor.Accept(view, nullptr, true));
+        IBD_ASSIGN_OR_RETURN(outcome, m_acceptor.Accept(block->view, nullptr, true));
+    }
+    if (outcome.is_new && outcome.node->prev == Tip()) {
+        m_fresh.Keep(*outcome.node, std::move(block));
     }
     if (!outcome.violation || outcome.violation->kind == RuleViolation::Kind::kUndecodable) {
         return outcome;

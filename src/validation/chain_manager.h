@@ -13,7 +13,8 @@
 //   saving      the block index is written by one thread at a time
 //   storing     one block is stored at a time
 //   headers     tree, statuses, active chain: for microseconds; ChainReader holds it for reading
-// Memory: the header tree, the coins cache (cache_bytes) and the read-ahead of BlockReader.
+// Memory: the header tree, the coins cache (cache_bytes), the read-ahead of BlockReader, and one
+// block (FreshBlock).
 //
 // Errors (Result) are of the disk, or of data that this node itself stored: the node must stop. A
 // fault of a block from outside is a RuleResult.
@@ -27,6 +28,7 @@
 #include "validation/block_repair.h"
 #include "validation/coins_prefetch.h"
 #include "validation/connect_block.h"
+#include "validation/fresh_block.h"
 #include "validation/script_choice.h"
 #include "validation/snapshot_marks.h"
 #include "validation/undo_keeper.h"
@@ -136,7 +138,7 @@ public:
      *  CheckBlock leaves no trace, because the fault may be in these bytes and not in the block. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
     /** The first two steps of ProcessBlock(); the caller has the block connected later. */
-    Result<BlockOutcome> TakeBlock(ByteSpan raw);
+    Result<BlockOutcome> TakeBlock(Bytes raw);
     /** The verdict on a block on the tip, without proof of work and signet solution, without taking
      *  it. `check_merkle_root`: also check the root in its header. There must be a tip. Runs
      *  scripts, so call it on the connecting thread. */
@@ -273,6 +275,7 @@ private:
     IndexWriter m_writer;
     UndoKeeper m_undo;
     BlockAcceptor m_acceptor;
+    FreshBlock m_fresh;
     BlockRepair m_repair;
     SnapshotMarks m_snapshot;
     BlockPruner m_pruner;

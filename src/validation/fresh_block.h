@@ -1,0 +1,34 @@
+// FreshBlock: keeps the block that was stored last on the tip, so that it is connected without
+// being read back from the disk. Memory: one block. Owned by the ChainManager; any thread.
+#pragma once
+
+#include "util/mutex.h"
+#include "validation/block_reader.h"
+
+namespace ibd {
+
+class FreshBlock {
+public:
+    /** Replaces the kept block. `block` has passed CheckBlock and is stored. */
+    void Keep(const HeaderNode& node, std::unique_ptr<LoadedBlock> block)
+    {
+        const Lock lock(m_mutex);
+        m_node = &node;
+        m_block = std::move(block);
+    }
+
+    /** Null: the kept block, if any, belongs to another node. Nothing is kept afterwards. */
+    std::unique_ptr<LoadedBlock> Take(const HeaderNode& node)
+    {
+        const Lock lock(m_mutex);
+        std::unique_ptr<LoadedBlock> out = std::move(m_block);
+        return m_node == &node ? std::move(out) : nullptr;
+    }
+
+private:
+    Mutex m_mutex;
+    const HeaderNode* m_node IBD_GUARDED_BY(m_mutex) = nullptr;
+    std::unique_ptr<LoadedBlock> m_block IBD_GUARDED_BY(m_mutex);
+};
+
+} // namespace ibd
