@@ -100,7 +100,7 @@ private:
     /** What an index gets, and the data that it refers to. */
     struct BlockData {
         IndexedBlock block;
-        Bytes raw = {};
+        UnzeroedBytes raw = {};
         BlockView view = {};
         BlockUndo undo = {};
     };

@@ -97,7 +97,7 @@ const HeaderNode& TipOrGenesis(const ChainManager& chain);
 
 /** A block and the coins that it spent. */
 struct BlockData {
-    Bytes raw;
+    UnzeroedBytes raw;
     BlockView view; //!< of raw
     std::optional<BlockUndo> undo;
 };

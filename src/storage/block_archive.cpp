@@ -5,6 +5,11 @@ namespace ibd {
 
 namespace {
 
+Error NoBlock(const StoredBlock& block)
+{
+    return BadData("block {} at height {} is not stored", block.hash.ToHex(), block.height);
+}
+
 Error NoUndo(const StoredBlock& block)
 {
     return BadData("block {} at height {} has no undo data", block.hash.ToHex(), block.height);
@@ -12,12 +17,16 @@ Error NoUndo(const StoredBlock& block)
 
 } // namespace
 
-Result<Bytes> BlockArchive::Block(const StoredBlock& block) const
+Result<UnzeroedBytes> BlockArchive::Block(const StoredBlock& block) const
 {
-    if (block.data.IsNull()) {
-        return BadData("block {} at height {} is not stored", block.hash.ToHex(), block.height);
-    }
+    if (block.data.IsNull()) return NoBlock(block);
     return m_blocks.ReadBlock(block.data, &block.hash);
+}
+
+Result<Bytes> BlockArchive::BlockAsVector(const StoredBlock& block) const
+{
+    if (block.data.IsNull()) return NoBlock(block);
+    return m_blocks.ReadBlockAsVector(block.data, &block.hash);
 }
 
 Result<BlockUndo> BlockArchive::Undo(const StoredBlock& block) const

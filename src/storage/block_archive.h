@@ -35,7 +35,9 @@ public:
 
     /** The bytes of a block, its header checked against the hash. The error names the block if it
      *  is not stored, else file and offset. */
-    Result<Bytes> Block(const StoredBlock& block) const;
+    Result<UnzeroedBytes> Block(const StoredBlock& block) const;
+    /** The same for messages (BlockStore::ReadBlockAsVector()). */
+    Result<Bytes> BlockAsVector(const StoredBlock& block) const;
     /** The undo data of a block, its checksum verified. Errors likewise. */
     Result<BlockUndo> Undo(const StoredBlock& block) const;
     /** Checks only that undo data is stored and its checksum is right. */

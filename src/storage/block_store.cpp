@@ -294,7 +294,8 @@ Result<std::vector<int32_t>> BlockStore::ListBlockFiles() const
     return std::move(found.blocks);
 }
 
-Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) const
+template <typename Buffer>
+Result<Buffer> BlockStore::ReadBlockInto(FilePos pos, const BlockHash* expected) const
 {
     const Path path = BlockPath(pos.file);
     IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(path));
@@ -306,12 +307,9 @@ Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) cons
         return BadData("{}: block at {} claims {} bytes", path.string(), pos.offset, size);
     }
     const auto at_hand = start.at_hand.first(std::min<size_t>(start.at_hand.size(), size));
-    m_key.Apply(at_hand, pos.offset);
-    Bytes block;
-    block.reserve(size);
-    block.assign(at_hand.begin(), at_hand.end());
+    Buffer block(size);
+    m_key.Apply(block.data(), at_hand.data(), at_hand.size(), pos.offset);
     if (at_hand.size() < size) {
-        block.resize(size);
         IBD_RETURN_IF_ERROR(ReadExactly(*file, path, m_key, pos.offset,
                                         uint64_t{pos.offset} + at_hand.size(),
                                         MutableByteSpan(block).subspan(at_hand.size())));
@@ -324,6 +322,16 @@ Result<Bytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) cons
         }
     }
     return block;
+}
+
+Result<UnzeroedBytes> BlockStore::ReadBlock(FilePos pos, const BlockHash* expected) const
+{
+    return ReadBlockInto<UnzeroedBytes>(pos, expected);
+}
+
+Result<Bytes> BlockStore::ReadBlockAsVector(FilePos pos, const BlockHash* expected) const
+{
+    return ReadBlockInto<Bytes>(pos, expected);
 }
 
 Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,

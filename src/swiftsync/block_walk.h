@@ -14,7 +14,7 @@ namespace ibd {
 
 /** Data of one thread for a block; its memory is reused. */
 struct BlockSlot {
-    Bytes bytes;
+    UnzeroedBytes bytes;
     BlockView view;
     BlockHints hints;
     BlockDelta delta;

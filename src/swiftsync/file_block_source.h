@@ -77,7 +77,7 @@ private:
     std::shared_ptr<AheadFile> m_file;       //!< of the stretch
     std::array<OpenFile, kOpenFiles> m_open; //!< the latest ones first
     AheadReader m_reader;
-    Bytes m_second;           //!< result of the second read
+    UnzeroedBytes m_second;   //!< result of the second read
     Bytes m_buffer;           //!< grows to the largest block
     uint64_t m_window_at = 0; //!< file offset of m_buffer
     size_t m_window_size = 0;

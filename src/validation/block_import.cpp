@@ -52,10 +52,10 @@ private:
 
 } // namespace
 
-Result<Bytes> BlockImporter::Read(const Waiting& place) const
+Result<UnzeroedBytes> BlockImporter::Read(const Waiting& place) const
 {
     if (!place.stored.IsNull()) return m_blocks.ReadBlock(place.stored);
-    Bytes raw(place.size);
+    UnzeroedBytes raw(place.size);
     IBD_ASSIGN_OR_RETURN(const size_t got, m_source->ReadAt(place.offset, raw));
     if (got != raw.size()) return SystemError("the imported file shrank while it was read");
     return raw;
@@ -130,7 +130,7 @@ Result<> BlockImporter::AcceptWaiting(const BlockHash& parent)
         for (auto it = begin; it != end; ++it) children.push_back(it->second);
         m_waiting.erase(begin, end);
         for (const Waiting& child : children) {
-            Bytes raw;
+            UnzeroedBytes raw;
             if (!child.known) {
                 IBD_ASSIGN_OR_RETURN(raw, Read(child));
             }
@@ -289,7 +289,7 @@ Result<ScanStep> BlockImporter::VisitSurveyed(const SurveyedBlock& block)
     if (block.checked) {
         return Visit({.stored = block.pos, .known = &block}, block.node->Header(), {});
     }
-    IBD_ASSIGN_OR_RETURN(const Bytes raw, m_blocks.ReadBlock(block.pos));
+    IBD_ASSIGN_OR_RETURN(const UnzeroedBytes raw, m_blocks.ReadBlock(block.pos));
     return Visit({.stored = block.pos}, raw);
 }
 
@@ -372,7 +372,7 @@ Result<> BlockImporter::FindMissing()
     for (const SurveyedBlock& block : survey.Blocks()) {
         if (m_interrupt) return {};
         if (!block.node || m_chain.IsStored(block.node->hash)) continue;
-        IBD_ASSIGN_OR_RETURN(const Bytes raw, m_blocks.ReadBlock(block.pos));
+        IBD_ASSIGN_OR_RETURN(const UnzeroedBytes raw, m_blocks.ReadBlock(block.pos));
         IBD_RETURN_IF_ERROR(Take({.stored = block.pos}, raw));
     }
     m_log.Info("{} of the missing blocks are in the block files", m_accepted);

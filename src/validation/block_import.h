@@ -74,7 +74,7 @@ private:
     Result<BlockOutcome> Take(const Waiting& place, ByteSpan raw);
     void LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutcome& outcome);
     static BlockHash HashOf(const Waiting& place, ByteSpan raw);
-    Result<Bytes> Read(const Waiting& place) const;
+    Result<UnzeroedBytes> Read(const Waiting& place) const;
     Result<> AcceptWaiting(const BlockHash& parent);
     void NoteRefused(const Waiting& place, const std::string& why);
     void ReportWaiting(const std::string& where) const;

@@ -15,7 +15,7 @@ namespace ibd {
 
 /** A block in memory, ready to connect. */
 struct LoadedBlock {
-    Bytes raw;
+    UnzeroedBytes raw;
     BlockView view;     //!< of raw
     RuleResult verdict; //!< of CheckBlock
     /** BlockReader only: undo data of an earlier connection exists and its checksum is right. */

@@ -34,7 +34,7 @@ std::vector<StoredBlock> ChainView::Where(const std::vector<HeaderNode*>& path) 
 
 Result<Bytes> ChainView::ReadBlock(const HeaderNode& node) const
 {
-    return BlockArchive(m_stores.blocks).Block(Where(node));
+    return BlockArchive(m_stores.blocks).BlockAsVector(Where(node));
 }
 
 Result<BlockUndo> ChainView::ReadUndo(const HeaderNode& node) const

@@ -71,7 +71,7 @@ HttpResponse WholeBlock(const RestContext& context, const RestRequest& request, 
 {
     const Known known = FindStored(context, request);
     if (request.target.format == Format::kJson) return BlockJson(context, known, verbosity);
-    auto raw = BlockArchive(context.chain.Headers().Blocks()).Block(known.place);
+    auto raw = BlockArchive(context.chain.Headers().Blocks()).BlockAsVector(known.place);
     if (!raw) RefuseUnreadable(request);
     return Binary(std::move(*raw), request.target.format);
 }

@@ -154,6 +154,7 @@ TEST_CASE("blocks and undo data are read back, across files and reopening")
             const auto& [pos, block] = blocks[i];
             const BlockHash hash = HashOf(block);
             CHECK(Must(store->ReadBlock(pos, &hash)) == block);
+            CHECK(Must(store->ReadBlockAsVector(pos, &hash)) == block);
             CHECK(Must(store->ReadUndo(undos[i].first, hash)) == undos[i].second);
             const Bytes part = Must(store->ReadBlockPart(pos, 60, 20));
             CHECK(part == Bytes(block.begin() + 60, block.begin() + 80));

@@ -126,7 +126,7 @@ TEST_CASE("Core's blk file: every block lies where the index says")
         const auto& [hash, record] = entry;
         const FilePos pos{record.file, record.data_pos};
         REQUIRE(scanned.at(hash) == pos);
-        const Bytes block = Must(store->ReadBlock(pos, &hash));
+        const UnzeroedBytes block = Must(store->ReadBlock(pos, &hash));
         BlockView view;
         Must(view.Parse(block));
         REQUIRE(view.Txs().size() == record.tx_count);
@@ -187,7 +187,7 @@ TEST_CASE("blocks written by us in the same order give Core's blk file")
     std::filesystem::copy_file(dir / "blocks/xor.dat", mine / "blocks/xor.dat");
     const auto copy = OpenBlocks(mine, {});
     for (const auto& [pos, record] : by_pos) {
-        const Bytes block = Must(store->ReadBlock({record.file, pos}));
+        const UnzeroedBytes block = Must(store->ReadBlock({record.file, pos}));
         REQUIRE(Must(copy->WriteBlock(block, uint32_t(record.height), record.header.time)) ==
                 FilePos{0, pos});
     }
