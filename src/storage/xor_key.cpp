@@ -1,6 +1,8 @@
 // See xor_key.h.
 #include "storage/xor_key.h"
 
+#include <bit>
+
 namespace ibd {
 
 namespace {
@@ -62,8 +64,13 @@ void XorKey::Apply(uint8_t* to, const uint8_t* from, size_t size, uint64_t offse
 {
     static const ApplyFunction apply_vectors = Fastest();
     constexpr size_t kMost = 64;
+    const auto shift = static_cast<int>(8 * (offset % kSize));
+    uint64_t word;
+    std::memcpy(&word, m_bytes.data(), kSize);
+    word = std::endian::native == std::endian::little ? std::rotr(word, shift)
+                                                      : std::rotl(word, shift);
     uint8_t turned[kMost]; // the key, rotated to align with byte 0 of the data
-    for (size_t i = 0; i < kMost; ++i) turned[i] = m_bytes[(offset + i) % kSize];
+    for (size_t i = 0; i < kMost; i += kSize) std::memcpy(turned + i, &word, kSize);
     size_t i = size < kMost ? 0 : apply_vectors(to, from, size, turned);
     i += ApplySixteen(to + i, from + i, size - i, turned);
     for (; i < size; ++i) to[i] = static_cast<uint8_t>(from[i] ^ turned[i % kMost]);

@@ -7,6 +7,7 @@
 #include "util/found.h"
 
 #include <algorithm>
+#include <bitset>
 #include <limits>
 
 namespace ibd {
@@ -100,6 +101,9 @@ public:
         : m_records(records), m_height(height), m_overwritten(rules.IsOverwritten(height)),
           m_unspent(unspent), m_matched(records.size())
     {
+        for (const CoinRecord& record : records) {
+            m_starts[Start(BlockCoin(record).IdStart())] = true;
+        }
     }
 
     /** Bad data: a coin that the block does not have so. */
@@ -122,11 +126,14 @@ private:
         size_t record;
     };
 
+    static size_t Start(ByteSpan id) { return id[0] | (id[1] & 0x0f) << 8; }
+
     /** Sets the coins of a transaction, by index. */
     void FindCoins(const TxView& tx)
     {
         m_claims.clear();
         const ByteSpan id = tx.txid.Span().first(kIdStart);
+        if (!m_starts[Start(id)]) return;
         auto at = std::ranges::lower_bound(
             m_records, id,
             [](ByteSpan a, ByteSpan b) { return std::ranges::lexicographical_compare(a, b); },
@@ -176,6 +183,8 @@ private:
     const bool m_overwritten;
     std::vector<uint32_t>& m_unspent;
     std::vector<bool> m_matched;
+    /** By twelve bits of an id: whether a coin has them. Most transactions have no coin left. */
+    std::bitset<1 << 12> m_starts;
     std::vector<Claim> m_claims; //!< of a transaction
     uint32_t m_index = 0;        //!< number of counted outputs so far
     Bytes m_expected;
