@@ -15,8 +15,9 @@ namespace ibd {
 
 /** A block in memory, ready to connect. */
 struct LoadedBlock {
-    UnzeroedBytes raw;
-    BlockView view;     //!< of raw
+    UnzeroedBytes raw;  //!< as read from a file
+    Bytes received;     //!< in its place: as received
+    BlockView view;     //!< of either
     RuleResult verdict; //!< of CheckBlock
     /** BlockReader only: undo data of an earlier connection exists and its checksum is right. */
     bool undo_intact = false;

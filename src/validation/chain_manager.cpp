@@ -29,8 +29,8 @@ Result<BlockOutcome> ChainManager::TakeBlock(Bytes raw)
 {
     BlockOutcome outcome;
     auto block = std::make_unique<LoadedBlock>();
-    block->raw = std::move(raw);
-    outcome.violation = m_acceptor.CheckStranger(block->raw, block->view);
+    block->received = std::move(raw);
+    outcome.violation = m_acceptor.CheckStranger(block->received, block->view);
     if (!outcome.violation) {
         IBD_ASSIGN_OR_RETURN(outcome, m_acceptor.Accept(block->view, nullptr, true));
     }
