@@ -4,6 +4,7 @@
 #include "jsonrpc/json.h"
 #include "keys/asm.h"
 #include "keys/descriptor.h"
+#include "keys/miniscript.h"
 #include "rpc/tx_json.h"
 #include "rpc/util_calls.h"
 #include "util/hex.h"
@@ -68,11 +69,15 @@ Bytes WitnessForm(const ScriptTemplate& shape, ByteSpan script)
 std::string WitnessDescriptor(const ScriptTemplate& shape, ByteSpan script, ByteSpan form,
                               const AddressPrefixes& prefixes)
 {
-    const std::string inner = InferDescriptor(script, prefixes);
-    if (shape.kind != ScriptKind::kMultisig || !inner.starts_with("multi(")) {
-        return InferDescriptor(form, prefixes);
+    std::optional<std::string> inner;
+    if (shape.kind == ScriptKind::kMultisig) {
+        const std::string known = InferDescriptor(script, prefixes);
+        if (known.starts_with("multi(")) inner = known.substr(0, known.find('#'));
+    } else if (shape.kind == ScriptKind::kNonStandard) {
+        inner = InferMiniscript(script);
     }
-    const std::string text = "wsh(" + inner.substr(0, inner.find('#')) + ")";
+    if (!inner) return InferDescriptor(form, prefixes);
+    const std::string text = "wsh(" + *inner + ")";
     return text + "#" + DescriptorChecksum(text);
 }
 
