@@ -20,17 +20,8 @@ endif()
 
 set(secp256k1_prefix "${IBD_SECP256K1_ROOT}")
 if(NOT secp256k1_prefix)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-               ${PROJECT_SOURCE_DIR}/depends/build_secp256k1.sh
-               ${PROJECT_SOURCE_DIR}/test/interop/kernel-oracle/Cargo.lock)
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/depends/build_secp256k1.sh
-                  OUTPUT_VARIABLE secp256k1_prefix OUTPUT_STRIP_TRAILING_WHITESPACE
-                  ERROR_VARIABLE problem ERROR_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
-  if(NOT status EQUAL 0)
-    string(REGEX REPLACE ".*\n" "" problem "${problem}")
-    message(FATAL_ERROR "No pinned libsecp256k1 (${problem}): run depends/install.sh, or configure "
-                        "with -DIBD_SYSTEM_SECP256K1=ON for the distribution's")
-  endif()
+  ibd_pinned_prefix(secp256k1_prefix libsecp256k1 build_secp256k1.sh
+                    "-DIBD_SYSTEM_SECP256K1=ON for the distribution's")
 endif()
 set(SECP256K1_LIBRARY "${secp256k1_prefix}/lib/libsecp256k1.a")
 if(NOT EXISTS "${SECP256K1_LIBRARY}" OR NOT EXISTS "${secp256k1_prefix}/include/secp256k1_ellswift.h")

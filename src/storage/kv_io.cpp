@@ -24,6 +24,7 @@ public:
         return status.ok() ? m_inner->Read(n, result, scratch) : status;
     }
     leveldb::Status Skip(uint64_t n) override { return m_inner->Skip(n); }
+    std::string GetName() const override { return m_path; }
 
 private:
     const KvIoCheck& m_check;
@@ -43,6 +44,7 @@ public:
         const leveldb::Status status = Ask(m_check, "read", m_path);
         return status.ok() ? m_inner->Read(offset, n, result, scratch) : status;
     }
+    std::string GetName() const override { return m_path; }
 
 private:
     const KvIoCheck& m_check;
@@ -72,6 +74,7 @@ public:
         const leveldb::Status status = Ask(m_check, "sync", m_path);
         return status.ok() ? m_inner->Sync() : status;
     }
+    std::string GetName() const override { return m_path; }
 
 private:
     const KvIoCheck& m_check;
@@ -102,10 +105,10 @@ public:
     {
         return Open<CheckedWritable>("create", f, r, &leveldb::Env::NewAppendableFile);
     }
-    leveldb::Status RemoveFile(const std::string& f) override
+    leveldb::Status DeleteFile(const std::string& f) override
     {
         const leveldb::Status status = Ask(m_check, "remove", f);
-        return status.ok() ? target()->RemoveFile(f) : status;
+        return status.ok() ? target()->DeleteFile(f) : status;
     }
     leveldb::Status RenameFile(const std::string& from, const std::string& to) override
     {

@@ -81,6 +81,16 @@ class Configure(Scripts):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("no static libsecp256k1 with ElligatorSwift", " ".join(done.stderr.split()))
 
+    def test_a_prefix_without_leveldb(self):
+        for file in ("lib/libsecp256k1.a", "lib/pkgconfig/libsecp256k1.pc",
+                     "include/secp256k1_ellswift.h"):
+            (self.dir / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.dir / file).write_text("Version: 0\n")
+        done = self.configure(f"-DIBD_SECP256K1_ROOT={self.dir}",
+                              f"-DIBD_LEVELDB_ROOT={self.dir}")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("there is no include/leveldb/db.h in", " ".join(done.stderr.split()))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@
 #include "support/aborts.h"
 #include "util/hex.h"
 
+#include <atomic>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -147,6 +148,41 @@ TEST_CASE("wiping, destroying, compacting, estimating")
     Must(DestroyDb(dir / "db"));
     CHECK_FALSE(TestEnv().Exists(dir / "db"));
     Must(DestroyDb(dir / "never was"));
+}
+
+// LevelDB as its authors publish it compacts a table that reads have passed through often. A node
+// at the tip would rewrite its chainstate several times a day.
+TEST_CASE("reading never rewrites tables")
+{
+    const TempDir dir;
+    std::atomic<int> created = 0;
+    KvOptions options;
+    options.directory = dir / "db";
+    options.cache_bytes = 1 << 20;
+    options.before_io = [&](const char* kind, const Path& path) -> Result<> {
+        if (kind == std::string_view("create") && path.extension() == ".ldb") ++created;
+        return {};
+    };
+    const auto open = [&] { return Must(KvStore::Open(TestEnv(), TestLog(), options)); };
+    const auto write = [](KvStore& kv, uint8_t last) {
+        KvBatch batch(kv);
+        for (uint8_t i = 0; i < 255; ++i) batch.Put(Bytes{i, last}, RandomBytes(2000));
+        Must(kv.Write(batch));
+    };
+    {
+        const auto kv = open();
+        write(*kv, 1);
+        kv->CompactRange();
+        write(*kv, 0);
+    }
+    const auto kv = open(); // makes a table of its log, above that of the keys that are read
+    const int before = created;
+    REQUIRE(before >= 2);
+    for (int round = 0; round < 100; ++round) {
+        for (uint8_t i = 0; i < 254; ++i) REQUIRE(Must(kv->Get(Bytes{i, 1})).has_value());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // for a compaction to begin
+    CHECK(created == before);
 }
 
 TEST_CASE("a sorted batch does what the batch does, also to keys that it changes twice")
