@@ -69,9 +69,9 @@ RuleResult CheckTxInputs(const TxView& tx, std::span<const SpentCoin> coins, int
                              fmt::format("tried to spend coinbase at depth {}", depth));
         }
         // The coin's value is checked first, so that the sum cannot overflow.
-        if (!MoneyRange(coin.value) || !MoneyRange(value_in += coin.value)) {
-            return Invalid("bad-txns-inputvalues-outofrange");
-        }
+        if (!MoneyRange(coin.value)) return Invalid("bad-txns-inputvalues-outofrange");
+        value_in += coin.value;
+        if (!MoneyRange(value_in)) return Invalid("bad-txns-inputvalues-outofrange");
     }
     const Amount value_out = ValueOut(tx);
     if (value_in < value_out) {

@@ -88,7 +88,7 @@ Result<> Generate(const ToolContext& context, const ChainBlocks& blocks, const G
         const Result<> made = make(work);
         const bool bad = IsBadData(made);
         if (bad) IBD_RETURN_IF_ERROR(work.Remove(context.env));
-        IBD_RETURN_IF_ERROR(made);
+        if (!made) return made;
     }
     IBD_RETURN_IF_ERROR(context.Publish(work.Part(), task.out));
     return work.Remove(context.env);

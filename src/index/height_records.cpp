@@ -15,9 +15,8 @@ using HashKey = std::array<uint8_t, 1 + BlockHash::size()>;
 HeightKey KeyOf(int32_t height)
 {
     HeightKey key{'t'};
-    for (int i = 0; i < 4; ++i) {
-        key[static_cast<size_t>(1 + i)] =
-            static_cast<uint8_t>(static_cast<uint32_t>(height) >> (24 - 8 * i));
+    for (size_t i = 0; i < 4; ++i) {
+        key[1 + i] = static_cast<uint8_t>(static_cast<uint32_t>(height) >> (24 - 8 * i));
     }
     return key;
 }

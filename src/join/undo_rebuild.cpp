@@ -259,7 +259,8 @@ Result<JoinVerdict> UndoRebuild::Write(const JoinState& state, const BlockPlaces
                                        UndoConsumer& consumer)
 {
     m_job.Enter(JoinProgress::Phase::kUndo);
-    const auto blocks = static_cast<uint64_t>(m_job.terminal.height - m_options.first_height + 1);
+    const auto first = static_cast<uint64_t>(m_options.first_height);
+    const uint64_t blocks = static_cast<uint64_t>(m_job.terminal.height) + 1 - first;
     m_job.log.Info("Undo: making that of {} blocks from {} MB of coins", blocks,
                    SizeOf(state.coin_spills) / 1'000'000);
     JoinMeter meter(

@@ -113,7 +113,8 @@ void FeeEstimator::TxAdded(const PoolTx& tx, uint64_t)
     // In other cases the time until a block says nothing about the fee: before the first block of
     // this start, in a reorganisation, and as PoolTx::estimates says.
     if (tx.height != m_data->best || !tx.estimates) return;
-    const auto rate = static_cast<double>(tx.fee * 1'000 / tx.vsize);
+    const Amount per_kvb = tx.fee * 1'000 / tx.vsize;
+    const auto rate = static_cast<double>(per_kvb);
     const auto end = std::lower_bound(m_data->ends.begin(), m_data->ends.end(), rate);
     const auto bucket = static_cast<size_t>(end - m_data->ends.begin());
     if (!m_tracked.emplace(tx.Id(), Tracked{tx.height, bucket, rate}).second) return;

@@ -67,7 +67,11 @@ void Decrease(int64_t& count) { count -= count > 0; }
 std::vector<double> FeeBucketEnds()
 {
     std::vector<double> ends;
-    for (double end = kLowestEnd; end <= kHighestEnd; end *= kSpacing) ends.push_back(end);
+    double end = kLowestEnd;
+    while (end <= kHighestEnd) {
+        ends.push_back(end);
+        end *= kSpacing;
+    }
     ends.push_back(kBeyondAll);
     return ends;
 }

@@ -758,8 +758,8 @@ Result<> Node::Run(const std::function<void()>& started)
 {
     m_started = started;
     const PeerNetworkOptions& network = m_options.network;
-    const auto peers = static_cast<uint64_t>(network.max_connections + network.MaxPrivatePeers());
-    const uint64_t files = m_env.OpenFileLimit(kOpenFiles + peers);
+    const int peers = network.max_connections + network.MaxPrivatePeers();
+    const uint64_t files = m_env.OpenFileLimit(kOpenFiles + static_cast<uint64_t>(peers));
     if (files < kLeastOpenFiles) {
         return SystemError("Not enough file descriptors available. {} available, {} required.",
                            files, kLeastOpenFiles);

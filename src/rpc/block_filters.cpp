@@ -125,7 +125,7 @@ UniValue Scan(const ChainContext& context, TurnState& state, const FilterIndex& 
     UniValue out(UniValue::VOBJ);
     out.pushKV("from_height", range.first->height);
     out.pushKV("to_height", nodes[done == 0 ? 0 : done - 1]->height);
-    out.pushKV("relevant_blocks", std::move(relevant));
+    out.pushKV("relevant_blocks", relevant);
     out.pushKV("completed", Bool(done == nodes.size()));
     return out;
 }

@@ -18,11 +18,16 @@ class Indexes;         // index/indexes.h
 class SnapshotSession; // booster/snapshot_session.h
 
 /** Turns a failure of the machine into an RPC error with code -20. */
+inline void OrThrow(const Result<>& result)
+{
+    if (!result.Ok()) throw RpcError{RpcCode::kDatabase, result.Message()};
+}
+
 template <typename T>
 T OrThrow(Result<T> result)
 {
     if (!result.Ok()) throw RpcError{RpcCode::kDatabase, result.Message()};
-    if constexpr (!std::is_void_v<T>) return std::move(result).Value();
+    return std::move(result).Value();
 }
 
 struct ChainContext {

@@ -51,7 +51,7 @@ public:
         out.pushKV("prevout_txid", prevout.txid.ToHex());
         out.pushKV("prevout_vout", Num(prevout.vout));
         out.pushKV("prevout_spk", ScriptPubKeyJson(script, m_prefixes));
-        m_found.push_back(std::move(out));
+        m_found.push_back(out);
     }
 
     void Receive(const HeaderNode* block, const TxView& tx)
@@ -63,7 +63,7 @@ public:
             out.pushKV("txid", tx.txid.ToHex());
             out.pushKV("vout", Num(i));
             out.pushKV("output_spk", ScriptPubKeyJson(output.script_pubkey, m_prefixes));
-            m_found.push_back(std::move(out));
+            m_found.push_back(out);
         }
     }
 

@@ -18,7 +18,7 @@ UniValue IndexInfo(const ChainContext& context, const RpcCall& call)
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("synced", Bool(summary.synced));
         entry.pushKV("best_block_height", summary.height);
-        out.pushKV(summary.name, std::move(entry));
+        out.pushKV(summary.name, entry);
     }
     return out;
 }

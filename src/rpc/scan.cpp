@@ -7,6 +7,7 @@
 #include "util/hex.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ibd {
@@ -33,7 +34,7 @@ Wanted CollectScripts(const UniValue& objects, const ChainParams& params)
 int Percent(const Txid& txid)
 {
     const ByteSpan bytes = txid.Span();
-    return static_cast<int>((256 * bytes[0] + bytes[1]) * 100.0 / 65536 + 0.5);
+    return static_cast<int>(std::lround((256 * bytes[0] + bytes[1]) * 100.0 / 65536));
 }
 
 UniValue UnspentJson(const OutPoint& outpoint, const Coin& coin, const std::string& descriptor,

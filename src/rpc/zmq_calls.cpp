@@ -23,7 +23,7 @@ void AddZmqMethods(RpcTable& table, std::vector<ZmqNotification> active)
                        entry.pushKV("type", one.type);
                        entry.pushKV("address", one.address);
                        entry.pushKV("hwm", Num(one.high_water_mark));
-                       list.push_back(std::move(entry));
+                       list.push_back(entry);
                    }
                    return list;
                }});

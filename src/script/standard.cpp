@@ -35,7 +35,7 @@ bool MatchPubkeyHash(ByteSpan s, ScriptTemplate& out)
 /** A number from 0 to 20 in a multisig script: an opcode, or one minimally pushed byte. */
 std::optional<int> MultisigNumber(const ScriptIterator& it)
 {
-    if (const auto small = SmallInt(it.Op())) return *small;
+    if (const auto small = SmallInt(it.Op())) return small;
     if (it.Op() > OP_PUSHDATA4 || !IsMinimalPush(it.Op(), it.Data())) return std::nullopt;
     const auto number = DecodeScriptNum(it.Data(), /*require_minimal=*/true);
     if (!number || *number < 1 || *number > kMaxPubkeysPerMultisig) return std::nullopt;

@@ -20,8 +20,9 @@ std::optional<int32_t> NumberIn(std::string_view name)
 {
     const std::string_view digits = name.substr(3, name.size() - 7);
     int32_t number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, number);
+    const char* const begin = digits.data();
+    const char* const end = begin + digits.size();
+    const auto [stop, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || stop != end || number < 0) return std::nullopt;
     if (name != BlockFileName(name.substr(0, 3), number)) return std::nullopt;
     return number;

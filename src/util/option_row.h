@@ -103,7 +103,7 @@ struct Yes {
     template <typename Target>
     static Result<> Read(const ArgsManager& args, const OptionRow<Target>& row, Target& out)
     {
-        if (const auto value = args.GetBool(row.name)) In<kPath...>(out) = *value;
+        if (const std::optional<bool> value = args.GetBool(row.name)) In<kPath...>(out) = *value;
         return {};
     }
     template <typename Target>

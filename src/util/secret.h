@@ -24,7 +24,7 @@ public:
     SecretArray(const SecretArray& other) : SecretArray(*other.m_array) {}
     SecretArray& operator=(const SecretArray& other)
     {
-        *m_array = *other.m_array;
+        if (this != &other) *m_array = *other.m_array;
         return *this;
     }
     ~SecretArray() { LockedPool::OfProcess().Free(m_array); }

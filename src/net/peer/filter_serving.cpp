@@ -83,7 +83,7 @@ std::optional<FilterProvider::Entry> FilterServing::Find(const HeaderNode& block
 {
     const auto entry = m_at.filters ? m_at.filters->FilterEntry(block)
                                     : Found<FilterProvider::Entry>(std::nullopt);
-    if (entry && *entry) return **entry;
+    if (entry && *entry) return *entry;
     m_at.log.Debug(
         LogCategory::kNet,
         "Failed to find block filter header in index: filter_type=basic, block_hash={}{}",

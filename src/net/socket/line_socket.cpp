@@ -131,13 +131,12 @@ int LineSocket::Release()
     return std::exchange(m_fd, -1);
 }
 
-void LineSocket::End(const std::string& why)
+void LineSocket::End(std::string why)
 {
     event_del(m_event.get());
     if (m_fd >= 0) ::close(std::exchange(m_fd, -1));
     const OnEnd tell = m_on_end;
-    const std::string text = why;
-    tell(text);
+    tell(why);
 }
 
 } // namespace ibd

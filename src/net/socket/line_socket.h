@@ -47,7 +47,7 @@ private:
     bool Write();
     void Read();
     void Arm();
-    void End(const std::string& why);
+    void End(std::string why);
 
     event_base* const m_base;
     const size_t m_longest_line;

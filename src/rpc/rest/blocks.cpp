@@ -102,7 +102,7 @@ UniValue SpentJson(const TxUndo& tx, const AddressPrefixes& prefixes)
         UniValue one(UniValue::VOBJ);
         one.pushKV("value", AmountJson(coin.value));
         one.pushKV("scriptPubKey", ScriptPubKeyJson(coin.script, prefixes));
-        out.push_back(std::move(one));
+        out.push_back(one);
     }
     return out;
 }

@@ -87,13 +87,13 @@ UniValue CoinsJson(const CoinsAnswer& answer, const AddressPrefixes& prefixes)
         one.pushKV("height", Num(coin->height));
         one.pushKV("value", AmountJson(coin->value));
         one.pushKV("scriptPubKey", ScriptPubKeyJson(coin->script, prefixes));
-        list.push_back(std::move(one));
+        list.push_back(one);
     }
     UniValue out(UniValue::VOBJ);
     out.pushKV("chainHeight", answer.height);
     out.pushKV("chaintipHash", answer.tip.ToHex());
     out.pushKV("bitmap", bits);
-    out.pushKV("utxos", std::move(list));
+    out.pushKV("utxos", list);
     return out;
 }
 
