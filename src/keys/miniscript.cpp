@@ -27,7 +27,7 @@ struct Operation {
     ByteSpan data;
 };
 
-/** The operation without VERIFY; nothing: it is none of those that have one. */
+/** The operation without VERIFY; nothing: `op` includes no VERIFY. */
 std::optional<uint8_t> WithoutVerify(uint8_t op)
 {
     switch (op) {
@@ -88,7 +88,10 @@ public:
     }
 
 private:
-    uint8_t Op(size_t i = 0) const { return i < m_left.size() ? m_left[i].op : uint8_t{OP_INVALIDOPCODE}; }
+    uint8_t Op(size_t i = 0) const
+    {
+        return i < m_left.size() ? m_left[i].op : uint8_t{OP_INVALIDOPCODE};
+    }
     ByteSpan Data(size_t i) const { return i < m_left.size() ? m_left[i].data : ByteSpan(); }
     void Skip(size_t count) { m_left = m_left.subspan(count); }
     bool Take(uint8_t op)

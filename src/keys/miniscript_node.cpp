@@ -123,8 +123,8 @@ Properties ThreshType(const Node& node)
     const size_t unneeded = node.subs.size() - node.number;
     return P("Bdu") | P("z").If(taken == 0) | P("o").If(taken == 1) |
            P("e").If(all_e && signed_ones == node.subs.size()) |
-           P("m").If(all_e && all_m && signed_ones >= unneeded) | P("s").If(signed_ones > unneeded) |
-           locks;
+           P("m").If(all_e && all_m && signed_ones >= unneeded) |
+           P("s").If(signed_ones > unneeded) | locks;
 }
 
 Properties TypeOf(const Node& node)

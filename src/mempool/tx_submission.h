@@ -59,7 +59,7 @@ struct PackageTx {
     Amount fee = 0;                   //!< kAccepted, kInPool
     int64_t vsize = 0;                //!< kAccepted, kInPool
     Amount rate = 0;                  //!< kAccepted: of `together`, satoshi for 1,000 vbytes
-    std::vector<Wtxid> together = {}; //!< kAccepted: those that were judged by one rate
+    std::vector<Wtxid> together = {}; //!< kAccepted: judged with it, by one rate
     Wtxid other = {};
 };
 

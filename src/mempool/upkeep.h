@@ -11,8 +11,8 @@ void AddTx(TxPool& pool, PoolTx tx) IBD_REQUIRES(pool.mutex);
 /** Removes it with all descendants; returns their number. */
 size_t RemoveWithDescendants(TxPool& pool, const Txid& id, RemovalReason reason)
     IBD_REQUIRES(pool.mutex);
-/** Removes the transactions that a block confirms, and those that conflict with it. `now`: seconds
- *  since 1970. */
+/** Removes the transactions that a block confirms, and their conflicts. `now`: seconds since 1970.
+ */
 void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     IBD_REQUIRES(pool.mutex);
 /** Removes transactions older than `time` and their descendants; returns their number. */

@@ -136,8 +136,7 @@ void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
     m_wtxids[tx.listed_at] = tx.tx->WitnessId();
 }
 
-// No other transaction takes its place: that one would have to be told, at the price of a wait for
-// its memory.
+// No other transaction takes its place: announcing one would cost a wait for its memory.
 void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);

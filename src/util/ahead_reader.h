@@ -65,8 +65,8 @@ public:
     /** Like ReadableFile::ReadAt(). Ranges announced before the one that is read are given up. No
      *  error comes from reads around the cache: what they did not bring is read through it. */
     Result<size_t> ReadAt(const AheadFile& file, uint64_t offset, MutableByteSpan out);
-    /** Whether the range announced last was cold, and little of what is announced is left: the user
-     *  should announce more. */
+    /** Whether the range announced last was cold, and little of it is left: the user should
+     *  announce more. */
     bool WantsMore() const { return m_cold && m_ahead < kFewBytes; }
 
 private:

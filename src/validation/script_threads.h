@@ -83,7 +83,7 @@ private:
     bool m_batch_allowed = false;
     bool m_batch = false; //!< of this block
     DeferBudget m_budget; //!< likewise
-    std::span<const TxView> m_expected; //!< after those that Add() got
+    std::span<const TxView> m_expected; //!< next, after what Add() got
     std::deque<Hash32> m_keys;          //!< of the first of them, for the script cache
     std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;

@@ -185,8 +185,8 @@ void HeaderDownload::LogPresync(const HeaderSync& sync)
                   100 * height / (height + static_cast<double>(left)));
 }
 
-/** Passes the headers to a running sync. Returns whether it took them; `headers` are then those
- *  that may be stored. */
+/** Passes the headers to a running sync. Returns whether it took them; `headers` are then the
+ *  ones to store. */
 bool HeaderDownload::ContinueSync(Peer& peer, std::vector<BlockHeader>& headers,
                                   const std::vector<BlockHash>& hashes)
 {

@@ -30,7 +30,7 @@ public:
 class InputRoom {
 public:
     /** A longer message of a stranger needs a reservation; bytes. Compact blocks of 5,000
-     *  transactions are shorter, so that nobody can delay them. */
+     *  transactions are shorter, and no peer can delay them. */
     static constexpr size_t kShortMessage = 32 << 10;
     static constexpr size_t kCalledBytes = 16 << 20;
     /** Room for three of the longest messages. */
