@@ -11,6 +11,7 @@ repetitions and the ratio to Core's in the same run.
 """
 import http.client
 import multiprocessing
+import os
 import shutil
 import statistics
 import sys
@@ -113,6 +114,7 @@ def main():
     parser.add_argument("--core", type=Path, required=True, help="Bitcoin Core's bitcoind")
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement")
     args = parser.parse_args()
+    os.environ["IBD_BINDIR"] = str(args.build / "bin")
     shutil.rmtree(args.work / "rest", ignore_errors=True)
     chain, hashes = make_chain(args.outputs)
     nodes = {"ours": Program(args.build / "bin/bitcoind", args.work / "rest/ours", chain),

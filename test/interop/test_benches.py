@@ -57,6 +57,20 @@ class Benches(unittest.TestCase):
                                 "--repeat", "1", "--seconds", "0")
             self.assertIn("| blocks a second of CPU, as bytes | ", report)
 
+    def test_snapshots(self):
+        built_program("build_core.sh", "IBD_CORE")
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("snapshots", work, "--coins", "3000", "--outputs", "3000",
+                                "--repeat", "1")
+            self.assertIn("| loading, Core / ours, CPU | ", report)
+            self.assertIn("| proof / booster, CPU | ", report)
+
+    def test_notifications(self):
+        with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
+            report = self.bench("notifications", work, "--outputs", "3000", "--blocks", "5",
+                                "--repeat", "1")
+            self.assertIn("| all five topics / none, CPU of the connecting thread | ", report)
+
     def test_indexes(self):
         built_program("build_core.sh", "IBD_CORE")
         with tempfile.TemporaryDirectory(prefix="ibd-bench-") as work:
