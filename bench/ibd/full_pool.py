@@ -3,15 +3,15 @@
 transactions.
 
     bench/ibd/full_pool.py --build build --core BITCOIND --work /somewhere [--outputs 260000]
-        [--maxmempool 300] [--signed 4000] [--blocks 20] [--repeat 3]
+        [--maxmempool 300] [--signed 4000] [--blocks 20] [--compact 5] [--repeat 3]
 
 Each program in turn takes the chain over RPC, so that all coins are in its cache, and then
 
 * accepts transactions with real signatures from a file: transactions for a second of CPU;
 * fills its pool from a file, and makes templates: seconds of getblocktemplate when the pool has
   changed, without those of the answer itself, which the next call repeats;
-* connects a block of its pool's best transactions that a peer sends as a compact block: time until
-  the peer's ping is answered;
+* connects --compact blocks of its pool's best transactions that a peer sends as compact blocks:
+  medians of the time until the peer's ping is answered, and of the CPU of all threads meanwhile;
 * mines --blocks from the full pool, fills it again and is given a longer branch of empty blocks:
   longest answers of gettxout (which needs the coins) and getmempoolinfo (which needs the pool)
   while it reorganises.
@@ -122,6 +122,11 @@ class Program(framework.Node):
     def cpu(self):
         return measure.cpu_of(self.process.pid)
 
+    def cpu_of_threads(self):
+        """Seconds, finer than cpu() tells, without threads that have ended."""
+        return sum(int(path.read_text().split()[0])
+                   for path in Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")) / 1e9
+
     def take(self, path, txs):
         """Seconds of CPU for the transactions of a file."""
         begin = self.cpu()
@@ -206,9 +211,8 @@ def joined(node):
     return line
 
 
-def compact_block_seconds(node, pause):
+def compact_block_seconds(node, line, pause):
     """A block of what the pool would mine comes from a peer."""
-    line = joined(node)
     template = node.template()
     txs = [parse_tx(bytes.fromhex(tx["data"])) for tx in template["transactions"]]
     fees = sum(tx["fee"] for tx in template["transactions"])
@@ -217,14 +221,21 @@ def compact_block_seconds(node, pause):
     message = scripted_peer.message("cmpctblock", compact_block(block))
     ping = scripted_peer.message("ping", scripted_peer.NONCE)
     time.sleep(pause)  # what follows the last block
-    before, begin = node.cpu(), time.monotonic()
+    before, begin = node.cpu_of_threads(), time.monotonic()
     line.send(message + ping)
     assert line.wait_for("pong", scripted_peer.NONCE)
     seconds = time.monotonic() - begin
-    line.close()
+    cpu = node.cpu_of_threads() - before
     assert node.rpc("getbestblockhash") == block.hash(), "the pong was no sign of the block"
-    return {"compact block, seconds": seconds, "compact block, CPU": node.cpu() - before,
+    return {"compact block, seconds": seconds, "compact block, CPU": cpu,
             "its transactions": len(txs)}
+
+
+def compact_blocks(node, args):
+    line = joined(node)
+    each = [compact_block_seconds(node, line, args.pause) for _ in range(args.compact)]
+    line.close()
+    return {key: statistics.median(one[key] for one in each) for key in each[0]}
 
 
 def ask(node, call, end, answers):
@@ -275,9 +286,9 @@ def run(bitcoind, folder, args, work):
         info = node.rpc("getmempoolinfo")
         out["pool, transactions"], out["pool, MB"] = info["size"], info["usage"] / 1e6
         out["template, seconds"] = template_seconds(node, work, args.repeat)
-        out.update(compact_block_seconds(node, args.pause))
+        out.update(compact_blocks(node, args))
         node.rpc("setmocktime", 0)
-        node.rpc("generatetoaddress", args.blocks - 2, ADDRESS)
+        node.rpc("generatetoaddress", args.blocks - 1 - args.compact, ADDRESS)
         node.take(file, work.second)
         out["pool before the reorganisation"] = node.rpc("getmempoolinfo")["size"]
         out.update(reorganisation(node, work))
@@ -294,6 +305,7 @@ def main():
     parser.add_argument("--maxmempool", type=int, default=300)
     parser.add_argument("--signed", type=int, default=4_000)
     parser.add_argument("--blocks", type=int, default=20)
+    parser.add_argument("--compact", type=int, default=5, help="compact blocks, below --blocks")
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before the compact block")
     args = parser.parse_args()
     os.environ.setdefault("IBD_BINDIR", str(args.build / "bin"))
