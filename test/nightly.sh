@@ -49,7 +49,7 @@ kills() {
     python3 test/functional/run.py --bindir build/bin -j 1 -v --kills "${KILLS:-200}" \
         --outputs "${OUTPUTS:-2100000}" \
         test_crash. test_network_booster.Killed test_undo. test_full_validation. test_leftovers. \
-        test_killed_while_relaying.
+        test_killed_while_relaying. killed_with_all_indexes
 }
 
 known="clang tidy asan tsan fuzz kills"
