@@ -11,8 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?asan or tsan}
 part=${2:-all}
-units="unit_swiftsync unit_join unit_full_validation unit_validation unit_storage unit_index unit_rpc \
-unit_util"
+units="unit_swiftsync unit_join unit_full_validation unit_validation unit_storage unit_rpc \
+unit_index unit_util"
 functional="test_booster.SmallChain test_booster.Rebuild test_booster.FullValidation \
 test_booster.Progress \
 test_hints_files.ChangedInUse test_process test_rpc test_crash test_own_hints \
