@@ -120,7 +120,7 @@ class Bench:
         rows = [(who, *(f"{result[key] * 1e3:.0f}" for key in FIGURES),
                  f"{result['received'] / 1e6:.0f}") for who, result in medians.items()]
         verdicts = [(f"{who} / none, CPU of the connecting thread",
-                     medians[who]["thread"] / medians[NONE]["thread"], "<=", MOST)
+                     measure.ratio(medians[who]["thread"], medians[NONE]["thread"]), "<=", MOST)
                     for who in (BLOCKS, ALL)]
         return "\n".join([
             f"{self.args.blocks} blocks of a chain of {self.summary['outputs']:,} outputs, "

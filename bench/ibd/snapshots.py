@@ -230,8 +230,9 @@ def report_loading(loading, results, repeat):
             for who, r in results.items()]
     verdicts = []
     if CORE in results:
-        verdicts = [(f"loading, Core / ours, {what}", results[CORE][key] / results[OURS][key], ">=",
-                     MIN_LOADING) for what, key in (("time", "seconds"), ("CPU", "cpu"))]
+        verdicts = [(f"loading, Core / ours, {what}",
+                     measure.ratio(results[CORE][key], results[OURS][key]), ">=", MIN_LOADING)
+                    for what, key in (("time", "seconds"), ("CPU", "cpu"))]
     return [f"Snapshot of {coins:,} coins, {loading.file.stat().st_size / 1e6:.0f} MB, {repeat} "
             "run(s) each, median:", "",
             *measure.table(("loadtxoutset", "s", "CPU s", "M coins/s"), *rows), "",
