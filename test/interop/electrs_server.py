@@ -19,6 +19,10 @@ from interop_env import built_program
 SECONDS = 60
 
 
+class NoIndexYet(AssertionError):
+    """electrs knows a block's header before it has indexed the block."""
+
+
 class ElectrsServer:
     def __init__(self, node, folder):
         """A running node that can be called at `p2p_port`; a folder for the index and the log."""
@@ -60,13 +64,22 @@ class ElectrsServer:
         self._stream.flush()
         answer = json.loads(self._stream.readline())
         if answer.get("error"):
-            raise AssertionError(f"{method}: {answer['error']}")
+            early = answer["error"].get("message") == "unavailable index"
+            raise (NoIndexYet if early else AssertionError)(f"{method}: {answer['error']}")
         return answer["result"]
 
     def wait_for_height(self, height):
         """An empty list of headers above the tip ends the waiting."""
         wait_until(lambda: self.call("blockchain.block.headers", height, 1)["count"] == 1, SECONDS,
                    f"electrs at {height}")
+        wait_until(self._has_index, SECONDS, f"electrs' index at {height}")
+
+    def _has_index(self):
+        try:
+            self.balance(b"")
+        except NoIndexYet:
+            return False
+        return True
 
     def _of_script(self, method, script):
         return self.call(f"blockchain.scripthash.{method}",
