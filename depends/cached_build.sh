@@ -10,6 +10,8 @@
 #   run_build TITLE COMMAND...   at low priority, into $log, without our own build's flags
 #   build_crate FOLDER TITLE [PREPARE]   all of this for a crate of ours with a program of the same
 #                             name; SOURCES: what it is made of; the command PREPARE comes first
+#   build_go MODULE NAME GO PACKAGE TITLE   all of this for a program in Go: MODULE is a folder with
+#                             go.mod, go.sum and perhaps sources, GO the least version
 #   build_python LIST TITLE   all of this for the Python packages in a file of versions and hashes;
 #                             prints the folder to import them from
 #   core_package NAME         prints where the pinned package of that name lies
@@ -110,6 +112,24 @@ build_crate() {
         --jobs "${IBD_JOBS:-$(nproc)}"
     mkdir -p "$(dirname "$binary")"
     cp "$cache/target/release/$name" "$binary.tmp"
+    mv "$binary.tmp" "$binary"
+    echo "$binary"
+}
+
+build_go() {
+    local module=$1 name=$2 least=$3 package=$4 title=$5 binary
+    begin_build "$name" \
+        "$(find "$module" -maxdepth 1 -type f -print0 | LC_ALL=C sort -z | xargs -0 cat | hash_of)"
+    binary=$cache/bin/$build_key/$name
+    already_there "$binary"
+    need_tools go
+    export GOTOOLCHAIN=local
+    need_version go "$least" "$(go env GOVERSION | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1)"
+    lock_cache
+    already_there "$binary"
+    export GOFLAGS=-mod=readonly GOCACHE=$cache/go-build
+    run_build "$title" go build -C "$module" -buildvcs=false -p "${IBD_JOBS:-$(nproc)}" \
+        -o "$binary.tmp" "$package"
     mv "$binary.tmp" "$binary"
     echo "$binary"
 }

@@ -4,17 +4,4 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../depends/cached_build.sh"
 module=$here/btcd-peer
-begin_build btcd "$(cat "$module/go.mod" "$module/go.sum" | hash_of)"
-binary=$cache/bin/$build_key/btcd
-already_there "$binary"
-need_tools go
-export GOTOOLCHAIN=local
-need_version go 1.25 "$(go env GOVERSION | grep -oE '[0-9]+\.[0-9]+' | head -n 1)"
-lock_cache
-already_there "$binary"
-
-export GOFLAGS=-mod=readonly GOCACHE=$cache/go-build
-run_build "btcd (about a minute the first time)" go build -C "$module" -buildvcs=false \
-    -p "${IBD_JOBS:-$(nproc)}" -o "$binary.tmp" github.com/btcsuite/btcd
-mv "$binary.tmp" "$binary"
-echo "$binary"
+build_go "$module" btcd 1.25 github.com/btcsuite/btcd "btcd (about a minute the first time)"
