@@ -9,9 +9,6 @@ namespace ibd {
 
 namespace {
 
-/** Searches between the steps by which the processor fetches what one needs. */
-constexpr size_t kAhead = 8;
-
 /** All transactions reachable by links of one kind, without the start. */
 PoolTxSet Reach(const PoolTx& start, PoolTxSet PoolTx::*links)
 {
@@ -62,20 +59,20 @@ std::vector<const PoolTx*> TxPool::FindAll(std::span<const TxView> txs) const
     hashes.reserve(txs.size());
     for (const TxView& tx : txs) hashes.push_back(m_id_hasher(tx.txid));
     std::vector<const PoolTx*> found(txs.size());
-    for (size_t step = 0; step < txs.size() + 3 * kAhead; ++step) {
-        if (step < txs.size()) m_by_id.Prefetch(hashes[step]);
-        if (const size_t i = step - kAhead; step >= kAhead && i < txs.size()) {
+    Staggered(
+        txs.size(), [&](size_t i) { m_by_id.Prefetch(hashes[i]); },
+        [&](size_t i) {
             found[i] = m_by_id.Candidate(hashes[i]);
             if (found[i]) Prefetch(found[i]);
-        }
-        if (const size_t i = step - 2 * kAhead; step >= 2 * kAhead && i < txs.size() && found[i]) {
+        },
+        [&](size_t i) {
+            if (!found[i]) return;
             Prefetch(found[i]->tx.get());
             Prefetch(found[i]->cluster);
-        }
-        if (const size_t i = step - 3 * kAhead; step >= 3 * kAhead && found[i]) {
-            if (found[i]->Id() != txs[i].txid) found[i] = Find(txs[i].txid);
-        }
-    }
+        },
+        [&](size_t i) {
+            if (found[i] && found[i]->Id() != txs[i].txid) found[i] = Find(txs[i].txid);
+        });
     return found;
 }
 

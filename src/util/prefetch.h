@@ -21,4 +21,16 @@ void Prefetch(const T* object)
     PrefetchBytes(object, sizeof(T));
 }
 
+/** Calls each of `steps` once for 0, 1, ... count - 1. A step is some calls behind the one before,
+ *  so that it finds what that one has had fetched. */
+template <typename... Steps>
+void Staggered(size_t count, const Steps&... steps)
+{
+    constexpr size_t kApart = 8;
+    for (size_t turn = 0; turn < count + (sizeof...(steps) - 1) * kApart; ++turn) {
+        size_t i = turn; // wraps around before the first call of a later step
+        ((i < count ? steps(i) : void(), i -= kApart), ...);
+    }
+}
+
 } // namespace ibd

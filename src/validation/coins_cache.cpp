@@ -2,6 +2,7 @@
 #include "validation/coins_cache.h"
 
 #include "util/endian.h"
+#include "util/prefetch.h"
 
 #include <algorithm>
 
@@ -78,20 +79,16 @@ bool CoinsCache::IsInMemory(const OutPoint& outpoint) const
 
 std::vector<OutPoint> CoinsCache::NotCached(std::span<const OutPoint> outpoints) const
 {
-    constexpr size_t kAhead = 8; // searches between two steps
     std::vector<uint32_t> tags;
     tags.reserve(outpoints.size());
     for (const OutPoint& outpoint : outpoints) tags.push_back(m_table.TagOf(outpoint));
     std::vector<OutPoint> out;
-    for (size_t step = 0; step < outpoints.size() + 2 * kAhead; ++step) {
-        if (step < outpoints.size()) m_table.PrefetchSlot(tags[step]);
-        if (const size_t i = step - kAhead; step >= kAhead && i < outpoints.size()) {
-            m_table.PrefetchEntry(tags[i]);
-        }
-        if (const size_t i = step - 2 * kAhead; step >= 2 * kAhead) {
+    Staggered(
+        outpoints.size(), [&](size_t i) { m_table.PrefetchSlot(tags[i]); },
+        [&](size_t i) { m_table.PrefetchEntry(tags[i]); },
+        [&](size_t i) {
             if (!m_table.Find(outpoints[i], tags[i]).entry) out.push_back(outpoints[i]);
-        }
-    }
+        });
     return out;
 }
 
