@@ -112,20 +112,14 @@ class Program(framework.Node):
         super().__init__(folder, "regtest", [
             "-listen=1", "-noconnect", "-dnsseed=0", "-persistmempool=0", "-checkblocks=1",
             *NO_CHECKS, *options])
-        self.bitcoind = bitcoind
+        self.binary = bitcoind
         self.p2p_port = framework.free_port()
 
     def command(self, *args):
-        return [str(self.bitcoind), *super().command(f"-bind=127.0.0.1:{self.p2p_port}",
-                                                     *args)[1:]]
+        return super().command(f"-bind=127.0.0.1:{self.p2p_port}", *args)
 
     def cpu(self):
         return measure.cpu_of(self.process.pid)
-
-    def cpu_of_threads(self):
-        """Seconds, finer than cpu() tells, without threads that have ended."""
-        return sum(int(path.read_text().split()[0])
-                   for path in Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")) / 1e9
 
     def take(self, path, txs):
         """Seconds of CPU for the transactions of a file."""
@@ -221,11 +215,11 @@ def compact_block_seconds(node, line, pause):
     message = scripted_peer.message("cmpctblock", compact_block(block))
     ping = scripted_peer.message("ping", scripted_peer.NONCE)
     time.sleep(pause)  # what follows the last block
-    before, begin = node.cpu_of_threads(), time.monotonic()
+    before, begin = measure.cpu_of_threads(node.process.pid), time.monotonic()
     line.send(message + ping)
     assert line.wait_for("pong", scripted_peer.NONCE)
     seconds = time.monotonic() - begin
-    cpu = node.cpu_of_threads() - before
+    cpu = measure.cpu_of_threads(node.process.pid) - before
     assert node.rpc("getbestblockhash") == block.hash(), "the pong was no sign of the block"
     return {"compact block, seconds": seconds, "compact block, CPU": cpu,
             "its transactions": len(txs)}

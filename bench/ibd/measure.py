@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
+REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
 
 
@@ -66,6 +67,14 @@ def chain(build, folder, outputs, *options):
     return json.loads(summary.read_text())
 
 
+def write_blocks(path, blocks):
+    """Writes blocks of regtest in the form of block files, for -loadblock."""
+    with open(path, "wb") as file:
+        for block in blocks:
+            raw = block.raw()
+            file.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
+
+
 def warm(blocks):
     """Reads the block files once, so that every program meets the same page cache."""
     for path in sorted(blocks.glob("blk*.dat")):
@@ -91,6 +100,14 @@ def cpu_of(pid):
     """CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * CLOCK_TICK
+
+
+def cpu_of_threads(pid, name=None):
+    """CPU seconds of the living threads of a process, or of those with this name; finer than
+    cpu_of() tells."""
+    return sum(int((task / "schedstat").read_text().split()[0])
+               for task in Path(f"/proc/{pid}/task").iterdir()
+               if name in (None, (task / "comm").read_text().strip())) / 1e9
 
 
 def rpc(datadir, port, method):

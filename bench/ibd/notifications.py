@@ -81,13 +81,6 @@ class Bench:
     def assumed(self):
         return f"-assumevalid={self.summary['tip']}"
 
-    def thread_cpu(self, node):
-        """CPU seconds of the thread that connects blocks."""
-        found = [task for task in Path(f"/proc/{node.process.pid}/task").iterdir()
-                 if (task / "comm").read_text().strip() == CONNECTS]
-        assert len(found) == 1, found
-        return int((found[0] / "schedstat").read_text().split()[0]) / 1e9
-
     def run(self, who):
         address = ("127.0.0.1", framework.free_port())
         node = framework.Node(self.folder, "regtest", [
@@ -99,14 +92,16 @@ class Bench:
         first = node.rpc("getblockhash", self.summary["height"] - self.args.blocks + 1)
         node.rpc("invalidateblock", first)
         node.rpc("syncwithvalidationinterfacequeue")
-        thread, cpu = self.thread_cpu(node), measure.cpu_of(node.process.pid)
+        pid = node.process.pid
+        thread, cpu = measure.cpu_of_threads(pid, CONNECTS), measure.cpu_of(pid)
+        assert thread > 0, f"no thread is called {CONNECTS}"
         start = time.monotonic()
         node.rpc("reconsiderblock", first)
         node.wait_for_height(self.summary["height"])
         seconds = time.monotonic() - start
         node.rpc("syncwithvalidationinterfacequeue")
-        result = {"thread": self.thread_cpu(node) - thread, "seconds": seconds,
-                  "cpu": measure.cpu_of(node.process.pid) - cpu}
+        result = {"thread": measure.cpu_of_threads(pid, CONNECTS) - thread, "seconds": seconds,
+                  "cpu": measure.cpu_of(pid) - cpu}
         node.stop()
         result["received"] = listening.end()
         print(f"  {who}: {result['thread'] * 1e3:.0f} ms of CPU of the thread, "

@@ -90,9 +90,6 @@ class Program(framework.Node):
         for block in chain.blocks:
             assert self.rpc("submitblock", block.raw().hex()) is None
 
-    def command(self, *args):
-        return [str(self.binary), *super().command(*args)[1:]]
-
 
 def report(args, chain, results):
     size = sum(len(block.raw()) for block in chain.blocks[-len(results["hashes"]):])

@@ -37,7 +37,6 @@ CORES_BLOCK = "385901ccbd69dff6bbd00065d01fb8a9e464dede7cfe0372443884f9b1dcf6b9"
 MATURE = 101  # the first block that spends a coinbase
 FIRST_COINS = 2_000
 COINS_OF_A_TX = 24
-MAGIC = bytes.fromhex("fabfb5da")
 OURS, CORE = "ours", "Core"
 PROOF, BOOSTER = "proof of the history", "booster"
 MIN_LOADING, MAX_PROOF = 3, 1.3  # the targets
@@ -80,9 +79,6 @@ class Program(framework.Node):
         super().__init__(folder, "regtest", [*AS_ALONE, *options])
         self.binary = binary
 
-    def command(self, *args):
-        return [str(self.binary), *super().command(*args)[1:]]
-
     def cpu(self):
         return measure.cpu_of(self.process.pid)
 
@@ -98,10 +94,7 @@ class Loading:
         chain = make_chain(args.coins)
         self.headers = [block.header().hex() for block in chain.blocks]
         raw = self.work / "blocks.dat"
-        with raw.open("wb") as file:
-            for block in chain.blocks:
-                data = block.raw()
-                file.write(MAGIC + len(data).to_bytes(4, "little") + data)
+        measure.write_blocks(raw, chain.blocks)
         ours = args.build / "bin/bitcoind"
         source = Program(ours, self.work / "source", "-ibdbooster=0", f"-loadblock={raw}")
         source.start()

@@ -36,7 +36,6 @@ INPUTS_OF_A_TX = 500
 OUTPUTS_OF_A_TX = 2_000
 TXS_OF_A_BLOCK = 15
 VALUE = 10  # satoshis of each coin
-REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 QUIET = 1.0  # seconds without a new line of LevelDB's
 MOST = 1.2  # times Core's
 FLUSHED = re.compile(r"Level-0 table #\d+: (\d+) bytes")
@@ -75,9 +74,6 @@ class Program(framework.Node):
                                              "-minimumchainwork=0", *options])
         self.binary = binary
 
-    def command(self, *args):
-        return [str(self.binary), *super().command(*args)[1:]]
-
     def tables(self):
         """Bytes of LevelDB's flushes and of its compactions so far."""
         log = self.log_text
@@ -115,10 +111,7 @@ def prepare(args):
     folder = args.work / f"tip-{args.outputs}"
     if not folder.exists():
         file = args.work / "blocks.dat"
-        with open(file, "wb") as out:
-            for block in chain.blocks[:height]:
-                raw = block.raw()
-                out.write(REGTEST_MAGIC + len(raw).to_bytes(4, "little") + raw)
+        measure.write_blocks(file, chain.blocks[:height])
         print(f"connecting {height} blocks ...", flush=True)
         Program(args.build / "bin/bitcoind", folder).start(
             f"-loadblock={file}", "-ibdbooster=0").wait_for_height(height).stop()

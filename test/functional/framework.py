@@ -104,6 +104,7 @@ class Node:
         self.args = list(args)
         self.port = free_port()
         self.process = None
+        self.binary = None  # None: bitcoind of bindir()
         self._errors = None
 
     @property
@@ -123,8 +124,9 @@ class Node:
 
     def command(self, *args):
         given = [*self.args, *map(str, args)]
-        return [program("bitcoind"), f"-datadir={self.datadir}", f"-chain={self.chain}",
-                f"-rpcport={self.port}", "-printtoconsole=0", *self.no_peers(given), *given]
+        return [str(self.binary or program("bitcoind")), f"-datadir={self.datadir}",
+                f"-chain={self.chain}", f"-rpcport={self.port}", "-printtoconsole=0",
+                *self.no_peers(given), *given]
 
     @staticmethod
     def no_peers(args):

@@ -17,10 +17,10 @@ class CoreNode(Node):
     def __init__(self, *args, **named):
         super().__init__(*args, **named)
         self.programs = built_program("build_core.sh", "IBD_CORE")
+        self.binary = self.programs / "bitcoind"
 
     def command(self, *args):
-        command = super().command(*args)
-        return [str(self.programs / "bitcoind"), *command[1:], *MEMBERS_OF_31]
+        return [*super().command(*args), *MEMBERS_OF_31]
 
 
 class Difference(AssertionError):
