@@ -1,9 +1,32 @@
 // See pool_table.h.
 #include "mempool/pool_table.h"
 
+#include "mempool/cluster_index.h"
+#include "util/prefetch.h"
+
 #include <algorithm>
 
 namespace ibd {
+
+// Each search reads a slot, the entry that it points to, and that one's transaction, and each of
+// these waits for memory.
+std::vector<const PoolTx*> PoolTable::Candidates(std::span<const uint64_t> hashes) const
+{
+    std::vector<const PoolTx*> found(hashes.size());
+    const auto any = [](const PoolTx&, uint32_t) { return true; };
+    Staggered(
+        hashes.size(), [&](size_t i) { Prefetch(hashes[i]); },
+        [&](size_t i) {
+            found[i] = Find(hashes[i], any);
+            if (found[i]) ibd::Prefetch(found[i]);
+        },
+        [&](size_t i) {
+            if (!found[i]) return;
+            ibd::Prefetch(found[i]->tx.get());
+            ibd::Prefetch(found[i]->cluster);
+        });
+    return found;
+}
 
 void PoolTable::Place(const Slot& slot)
 {

@@ -10,6 +10,7 @@
 #include "util/place_list.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ibd {
@@ -29,11 +30,9 @@ public:
         }
         return nullptr;
     }
-    /** A transaction with this hash, not compared; null: none. */
-    const PoolTx* Candidate(uint64_t hash) const
-    {
-        return Find(hash, [](const PoolTx&, uint32_t) { return true; });
-    }
+    /** For each hash a transaction that has it, not compared; null: none. What a comparison and a
+     *  removal read first (transaction, cluster) has been fetched by then. */
+    std::vector<const PoolTx*> Candidates(std::span<const uint64_t> hashes) const;
     /** The key is not in the table. `input`: whose spent output it is. */
     void Insert(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
     /** It is in the table. */

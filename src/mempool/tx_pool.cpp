@@ -3,7 +3,6 @@
 
 #include "consensus/limits.h"
 #include "util/check.h"
-#include "util/prefetch.h"
 
 namespace ibd {
 
@@ -47,32 +46,18 @@ const char* NameOf(RemovalReason reason)
 
 const PoolTx* TxPool::Find(const Txid& id) const
 {
-    return m_by_id.Find(m_id_hasher(id),
-                        [&](const PoolTx& tx, uint32_t) { return tx.Id() == id; });
+    return m_by_id.Find(m_id_hasher(id), [&](const PoolTx& tx, uint32_t) { return tx.Id() == id; });
 }
 
-// Each search reads a slot of the table, the transaction that it points to, and that one's id, and
-// each of these waits for memory.
 std::vector<const PoolTx*> TxPool::FindAll(std::span<const TxView> txs) const
 {
     std::vector<uint64_t> hashes;
     hashes.reserve(txs.size());
     for (const TxView& tx : txs) hashes.push_back(m_id_hasher(tx.txid));
-    std::vector<const PoolTx*> found(txs.size());
-    Staggered(
-        txs.size(), [&](size_t i) { m_by_id.Prefetch(hashes[i]); },
-        [&](size_t i) {
-            found[i] = m_by_id.Candidate(hashes[i]);
-            if (found[i]) Prefetch(found[i]);
-        },
-        [&](size_t i) {
-            if (!found[i]) return;
-            Prefetch(found[i]->tx.get());
-            Prefetch(found[i]->cluster);
-        },
-        [&](size_t i) {
-            if (found[i] && found[i]->Id() != txs[i].txid) found[i] = Find(txs[i].txid);
-        });
+    std::vector<const PoolTx*> found = m_by_id.Candidates(hashes);
+    for (size_t i = 0; i < txs.size(); ++i) {
+        if (found[i] && found[i]->Id() != txs[i].txid) found[i] = Find(txs[i].txid);
+    }
     return found;
 }
 
