@@ -33,8 +33,8 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason);
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
 
-/** Whether the block lies below the built-in assumed-valid block, whatever the user's is: its
- *  history is known, so that its scripts may be verified by faster means. */
+/** Whether the block is an ancestor of the built-in assumed-valid block, whatever -assumevalid
+ *  says. Its scripts are known to be valid, so faster verification in batches may be used. */
 bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block);
 
 } // namespace ibd

@@ -31,11 +31,11 @@ public:
 
     /** The next block; may wait for one. False: there are no more. */
     virtual Result<bool> Next(SuppliedBlock& out) = 0;
-    /** The block kept the rules; `view`: its parsed bytes. Called before it is folded. */
+    /** The block is valid; `view`: its parsed bytes. Called before it is folded. */
     virtual Result<> Keep(const SuppliedBlock& block, const BlockView& view) = 0;
-    /** The block is refused. If `why` is of the data alone, the block itself may be valid. True:
-     *  continue, as the source can get it again or the sync does not need it. False: the sync must
-     *  end. */
+    /** The block is refused. If `why` concerns only the bytes, the block itself may be valid. True:
+     *  continue, because the source can fetch it again or the sync does not need it. False: the
+     *  sync must end. */
     virtual Result<bool> Reject(const SuppliedBlock& block, const RuleViolation& why) = 0;
     /** Makes all kept blocks durable. Any thread; called before a checkpoint names these blocks as
      *  done. */
@@ -61,10 +61,10 @@ public:
     virtual size_t BlocksToFold() const = 0;
     /** Estimated bytes of all blocks that the sources will hand out. */
     virtual uint64_t EstimatedBytes() const = 0;
-    /** The part of it that is to be folded. */
+    /** The part of it that will be folded. */
     virtual uint64_t BytesToFold() const { return EstimatedBytes(); }
-    /** A newer estimate of EstimatedBytes(), by the blocks that came since Begin(). Nothing: the
-     *  first one stands. Only for progress; any thread. */
+    /** An updated EstimatedBytes(), from the blocks received since Begin(). Nothing: the estimate
+     *  is unchanged. Only for progress; any thread. */
     virtual std::optional<uint64_t> NewEstimate() const { return std::nullopt; }
     /** Text appended to the progress line; any thread. */
     virtual std::string Detail() const { return {}; }

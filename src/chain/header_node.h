@@ -41,7 +41,7 @@ struct HeaderNode {
     uint32_t bits = 0;
     uint32_t nonce = 0;
 
-    // Used by the tree, by index; 0: none, since genesis is never a child.
+    // Used by the tree. Values are indexes; 0 is none, because genesis is never a child.
     uint32_t first_child = 0;
     uint32_t next_sibling = 0;
     uint32_t live_children = 0; //!< children that did not fail

@@ -44,9 +44,9 @@ public:
     /** Marks a block as invalid and its descendants as children of an invalid block; returns the
      *  nodes whose status changed. Takes time in proportion to these. */
     std::vector<HeaderNode*> MarkFailed(HeaderNode* node);
-    /** Clears the failure of the node, its ancestors and its descendants but, as in Core, not of
-     *  other children of those ancestors; returns the nodes whose status changed. Takes time in
-     *  proportion to the descendants. */
+    /** Clears the failure of the node, its ancestors and its descendants. As in Core, other
+     *  children of those ancestors stay failed; returns the nodes whose status changed. Takes time
+     *  in proportion to the descendants. */
     std::vector<HeaderNode*> ClearFailure(HeaderNode* node);
     /** Call after a loader wrote failure bits of nodes directly: passes them to descendants and
      *  finds the best header; returns the nodes whose status changed. O(headers). */
@@ -92,8 +92,9 @@ private:
     std::vector<uint32_t> m_table; //!< open addressing: index + 1, 0: free; the size is a power of
                                    //!< two
     HeaderNode* m_best = nullptr;
-    /** Nodes that have not failed and have no such child, the most preferred last. The best header
-     *  is one of them, since every header adds work. A few, unless the network is attacked. */
+    /** Nodes that have not failed and have no child that has not failed; the most preferred last.
+     *  The best header is one of them, since every header adds work. A few, unless the network is
+     *  attacked. */
     std::set<HeaderNode*, bool (*)(const HeaderNode*, const HeaderNode*)> m_live_tips;
     int32_t m_next_sequence_id = 2;
 };

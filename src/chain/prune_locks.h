@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** A reader that has taken the blocks of the active chain up to a height. */
+/** A reader that has processed the blocks of the active chain up to a height. */
 struct PruneLock {
     std::string name; //!< for the log
     int32_t height = 0;
@@ -17,11 +17,11 @@ struct PruneLock {
 class PruneLocks {
 public:
     virtual ~PruneLocks() = default;
-    /** Of each reader, as it is now. */
+    /** The current state of each reader. */
     virtual std::vector<PruneLock> Now() const = 0;
-    /** Of each reader, as it would be after a crash. Before, it writes as much as the coins on disk
-     *  allow, so the caller has written these. The answer may take as long as a reader needs for
-     *  one block; the caller may hold the state lock. */
+    /** The state of each reader after a crash. First each reader writes its progress, up to the
+     *  block of the coins on disk; so write the coins before the call. The call may take as long as
+     *  a reader needs for one block; the caller may hold the state lock. */
     virtual std::vector<PruneLock> Saved() = 0;
 };
 

@@ -13,8 +13,8 @@ struct ProgressInput {
     int64_t blocks_above = -1; //!< up to the best header; negative: no header is that high
 };
 
-/** From 0 to 1. The age of a block of the last two hours is taken as one target spacing for each
- *  block above it, instead of its miner's time: so the tip gives exactly 1, which callers wait for.
+/** From 0 to 1. For a block of the last two hours its age is one target spacing for each block
+ *  above it, not taken from the header's time: so the tip gives exactly 1, for which callers wait.
  */
 double VerificationProgress(const ChainParams& params, const ProgressInput& input);
 

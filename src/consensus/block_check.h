@@ -48,8 +48,8 @@ RuleResult CheckMerkleRoot(const BlockView& block);
 /** Witness commitment (BIP141). Without `expect_commitment` any witness is an error. */
 RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment);
 
-/** Whether the violation is of these bytes and says nothing of the block that the header names:
- *  other bytes may have the same hash. */
+/** Whether the violation concerns only these bytes: other bytes with the same block hash may be
+ *  valid. */
 bool IsMutated(const RuleResult& found);
 
 /** Whether the bytes may be a corruption of the block that the header names: wrong merkle root,

@@ -15,9 +15,10 @@ namespace ibd {
  *  lost, so that a hostile block costs little more than without deferring. Any thread. */
 class DeferBudget {
 public:
-    /** Lost without regard to the rest: less than two milliseconds. */
+    /** Work that may always be lost: less than two milliseconds. */
     static constexpr uint64_t kFreeWaste = 3'200'000;
-    /** Above it, one part lost in so many parts that were of use. */
+    /** Above kFreeWaste: deferring continues while the lost work is at most 1/kUsefulParts of the
+     *  useful work. */
     static constexpr uint64_t kUsefulParts = 8;
 
     void Reset() { m_useful = m_wasted = 0; }
@@ -35,10 +36,11 @@ private:
 class DeferredInputs {
 public:
     static constexpr size_t kBatchNotes = 512;
-    /** Inputs that waited at this cost are proven, to bound what can be lost at once. */
+    /** When waiting inputs reach this cost, they are verified, which bounds the work lost at once.
+     */
     static constexpr size_t kBatchCost = 8'000'000;
 
-    /** What it points to must live until the input is proven. */
+    /** The objects behind its pointers must live until the input is verified. */
     struct Input {
         const TxView* tx;
         std::span<const SpentOutput> spent; //!< by all inputs of the transaction
@@ -52,11 +54,11 @@ public:
 
     /** Drops waiting inputs. */
     void Begin(ScriptFlags flags);
-    /** Runs an input, which may wait to be proven, or without deferring if the budget is used up.
-     *  Returns the violation of the first input that breaks a rule, in the order of calls; the rest
-     *  of the block is then of no interest. */
+    /** Runs an input; its signatures may be verified by a later call. Runs it without deferring if
+     *  the budget is used up. Returns the violation of the first input, in the order of calls, that
+     *  breaks a rule; the block is then invalid, and no more inputs need to run. */
     RuleResult Run(const Input& input);
-    /** Proves the waiting inputs; returns as Run(). */
+    /** Verifies the waiting inputs; same result as Run(). */
     RuleResult Prove();
     /** After a violation: the tag of its input. */
     size_t BrokenTag() const { return m_broken_tag; }

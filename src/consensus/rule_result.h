@@ -16,7 +16,7 @@ struct RuleViolation {
         kConsensus,     //!< broken rule; the block with this hash is permanently invalid
         kInvalidHeader, //!< proof of work or header fields
         kMutated,       //!< the data does not match the header: the hash says nothing about it
-        kUndecodable,   //!< the data are not a block; says nothing of the block
+        kUndecodable,   //!< the data are not a block; the hash says nothing about it
         kMissingPrev,   //!< the previous block is unknown
         kInvalidPrev,   //!< a previous block is invalid
         kCachedInvalid, //!< known to be invalid from before
@@ -34,7 +34,7 @@ struct RuleViolation {
         kReconsiderable,    //!< fee too low alone, may pass in a package
     };
 
-    /** The data are at fault; the violation says nothing of the block that was meant. */
+    /** The violation concerns these bytes; the block with that hash may be valid. */
     bool IsOfDataAlone() const { return kind == Kind::kMutated || kind == Kind::kUndecodable; }
 
     Kind kind = Kind::kConsensus;
@@ -45,7 +45,7 @@ struct RuleViolation {
     std::string ToString() const { return detail.empty() ? reason : reason + ", " + detail; }
 };
 
-/** Empty: every rule of the function is kept. */
+/** Empty: the data keeps every rule that the function checks. */
 using RuleResult = std::optional<RuleViolation>;
 
 inline RuleViolation Violation(RuleViolation::Kind kind, std::string reason,

@@ -12,8 +12,8 @@ namespace ibd {
 RuleResult CheckTransaction(const TxView& tx);
 
 /** True only if CheckTransaction passes for every transaction, and exactly the first one is a
- *  coinbase. A fast path, linear in the block. False means that each must be checked; it is also
- *  returned for a few valid blocks, of great value or with outpoints that collide in the filter. */
+ *  coinbase. A fast path, linear in the block. False means that each must be checked; false
+ *  negatives are possible: large sums of values, or outpoints that collide in the filter. */
 bool TransactionsAreSound(const BlockView& block);
 
 } // namespace ibd

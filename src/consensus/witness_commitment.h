@@ -11,8 +11,7 @@ namespace ibd {
 inline constexpr std::array<uint8_t, 6> kCommitmentTag = {0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
 /** The tag and the 32 bytes of the hash; more bytes may follow. */
 inline constexpr size_t kCommitmentScriptSize = kCommitmentTag.size() + 32;
-/** Bytes of the reserved value in the coinbase's witness, which is hashed together with the root.
- */
+/** Bytes of the reserved value in the coinbase's witness, hashed together with the root. */
 inline constexpr size_t kWitnessReservedSize = 32;
 
 /** Double SHA-256 of the root over the wtxids and the reserved value. */

@@ -30,7 +30,7 @@ std::span<const Backend> Backends();
 /** The fastest one for this CPU. */
 const Backend& BestBackend();
 
-// Of the file of each instruction set.
+// Defined in the file of each instruction set.
 Backend Vector4Backend();
 #if defined(__x86_64__)
 Backend Avx2Backend();

@@ -1,12 +1,12 @@
-// Dispatch to the implementation for this CPU, where their order is known. Pure functions.
+// Chooses the implementation for this CPU from a list ordered by speed. Pure functions.
 #pragma once
 
 #include <span>
 
 namespace ibd {
 
-/** The last of a list, which begins with the portable one and ends with the fastest, that this CPU
- *  has the instructions for (member `available`). */
+/** The last implementation in the list that this CPU supports (member `available`). The list begins
+ *  with the portable one and ends with the fastest. */
 template <typename Backend>
 const Backend& FastestAvailable(std::span<const Backend> list)
 {

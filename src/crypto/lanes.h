@@ -24,7 +24,7 @@ enum class Equation : uint8_t {
 
 using Word32 = std::array<uint8_t, 32>; //!< big-endian
 
-/** Checks that the point g * G + q * Q fits the signature. */
+/** Checks that the point g * G + q * Q matches the signature. */
 struct Job {
     Word32 key_x; //!< of Q; any value
     Word32 key_y; //!< of Q if given; any value
@@ -45,8 +45,8 @@ VerifyFunction IfmaVerifier();
 VerifyFunction Avx2Verifier();
 /** The fastest one. */
 VerifyFunction BestVerifier();
-/** How many signatures BestVerifier() verifies in the time that libsecp256k1 takes for one, as
- *  measured; four without a verifier. */
+/** Measured speed of BestVerifier(): signatures verified in the time that libsecp256k1 takes for
+ *  one. 4 if there is no verifier. */
 size_t SignaturesInTimeOfOne();
 
 } // namespace ibd::lanes

@@ -53,7 +53,7 @@ struct Group {
     Factors<Curve> factors{};
     Accumulator sum{};
     Mask odd_wanted = 0, y_given = 0;        //!< of the key
-    Mask sum_parity_wanted = 0, odd_sum = 0; //!< of the sum: whether it matters, and which
+    Mask sum_parity_wanted = 0, odd_sum = 0; //!< required parity of y of the sum, if any
     Mask bad = 0;                            //!< no such point, or r is p or more
     Mask unsure = 0;                         //!< an r that stands for two x
 };

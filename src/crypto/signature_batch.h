@@ -21,12 +21,12 @@ enum class LanesMode : uint8_t {
 /** The verifier on this machine in that mode: "avx512ifma", "avx2" or "libsecp256k1". */
 const char* SignatureVerifierName(LanesMode mode);
 
-/** Whether `verifier` gives libsecp256k1's verdicts for a hundred signatures, every second one
- *  invalid: a check of the processor before a start relies on it. Takes ten milliseconds. */
+/** Self-test: whether `verifier` gives libsecp256k1's verdicts for a hundred signatures, every
+ *  second one invalid. Run at start-up to detect a faulty processor; takes ten milliseconds. */
 bool LanesAgree(lanes::VerifyFunction verifier = lanes::BestVerifier());
 
-/** kOff without a verifier, and for one that computes wrongly; else `wanted`. `broken`: the latter.
- */
+/** The mode to use: `wanted`, or kOff if there is no verifier or it fails the self-test. Sets
+ *  `broken` if it failed. */
 LanesMode UsableLanes(LanesMode wanted, bool& broken,
                       lanes::VerifyFunction verifier = lanes::BestVerifier());
 
@@ -54,7 +54,8 @@ private:
     enum class Kind : uint8_t { kEcdsa, kSchnorr, kEvenTweak, kOddTweak };
     struct Note {
         std::array<uint8_t, 65> key;       //!< as in the script, or 32 bytes
-        std::array<uint8_t, 64> signature; //!< r and s, or as given; the output key of a tweak
+        std::array<uint8_t, 64> signature; //!< r and s; of BIP340 the signature as given; of a
+                                           //!< tweak the output key
         Hash32 message;                    //!< or the tweak
         uint8_t key_size;                  //!< 0: malformed, so the check is false
         Kind kind;

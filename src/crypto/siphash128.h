@@ -1,6 +1,6 @@
-// SipHash-2-4 with 128 bits of output, for outpoints (36 bytes): a keyed hash without collisions
-// that can be made without the key, much cheaper than a cryptographic one. The id is absorbed once
-// for all outputs of a transaction. Values only.
+// SipHash-2-4 with 128 bits of output, for outpoints (36 bytes): a keyed hash whose collisions
+// cannot be found without the key, much cheaper than a cryptographic hash. The txid is absorbed
+// once for all outputs of a transaction. Values only.
 #pragma once
 
 #include "crypto/siphash.h"

@@ -1,6 +1,6 @@
-// PlainBlock: a block parsed in place that hashes only on request, for reading a block again that
-// is identified by its checksum: ids and merkle root were checked the first time. One thread.
-// Memory: the arrays of the largest block so far.
+// PlainBlock: a block parsed in place, without hashing unless requested. For a block that was
+// checked before and whose checksum shows that it is unchanged: txids and merkle root were checked
+// the first time. One thread. Memory: the arrays of the largest block so far.
 #pragma once
 
 #include "primitives/block.h"

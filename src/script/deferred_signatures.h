@@ -5,9 +5,9 @@
 // never makes a valid input invalid. One thread. Memory: 200 bytes a note; the notes of an input
 // are bounded by their cost.
 //
-// Cost bounds the work that is lost when an assumption fails. It counts bytes: those that are
-// hashed or searched for a signature, and for the rest of the work the bytes that could be hashed
-// meanwhile. So it is the same on every machine.
+// The cost of an input bounds the work that is lost when an assumption fails. Its unit is a byte
+// that is hashed, or searched for a signature; other work counts as the bytes that could be hashed
+// in the same time. So the cost is the same on every machine.
 #pragma once
 
 #include "crypto/signature_batch.h"
@@ -35,7 +35,7 @@ public:
 
     /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). */
     bool Defers() const { return !m_here; }
-    /** Whether the current input may note another signature. False: its run is to fail. */
+    /** Whether the current input may note another signature. False: let its run fail. */
     bool HasRoom();
     void AddCost(size_t cost) { m_cost += cost; }
     /** Of the current input. */
@@ -49,8 +49,8 @@ public:
     void NoteTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
                    const Hash32& tweak);
 
-    /** Whether a CHECKMULTISIG is cheaper if all its pairs are noted, as many for each signature;
-     *  else it is verified at once, with at least one pair for each. */
+    /** Whether deferring a CHECKMULTISIG is cheaper. Deferring notes all possible pairs of
+     *  signature and key; verifying at once checks at least one pair for each signature. */
     static bool WorthNoting(size_t signatures, size_t keys)
     {
         return keys - signatures + 1 <= lanes::SignaturesInTimeOfOne();

@@ -1,7 +1,7 @@
 // Caches of verified signatures, and of whole transactions under given flags. Owned by the node,
 // shared by all verifying threads. Keys are SHA-256 over a secret salt, so that an attacker cannot
 // target an entry. The sets are bounded and lossy: a new entry may displace an old one, and a miss
-// only costs time. Memory is taken as the sets fill.
+// only costs time. Memory is allocated as the sets fill.
 #pragma once
 
 #include "script/verify_flags.h"
@@ -24,12 +24,12 @@ public:
 
     /** Whether the digest is in the set; `take` removes it. */
     bool Contains(const Hash32& digest, bool take);
-    /** Has the processor fetch what Contains() will read, some searches before. */
+    /** Prefetches the bucket that Contains() will read; call it some searches before. */
     void Prefetch(const Hash32& digest) const;
     /** Ignores an all-zero digest. A full bucket loses an entry. */
     void Insert(const Hash32& digest);
 
-    /** Nothing was ever inserted: no lookup can hit. */
+    /** Whether nothing was ever inserted, so that no lookup can hit. */
     bool Empty() const { return !m_used.load(std::memory_order_relaxed); }
     size_t Capacity() const { return m_buckets * kWays; } //!< entries
     uint64_t Hits() const;
@@ -56,8 +56,8 @@ private:
 
 using CacheSalt = std::array<uint8_t, 32>;
 
-/** Valid signatures. Independent of flags: they decide whether a signature is checked, not whether
- *  it fits key and hash. */
+/** Valid signatures. Entries do not depend on script flags: flags decide whether a signature is
+ *  checked, not whether it is valid for key and hash. */
 class SignatureCache {
 public:
     SignatureCache(size_t bytes, const CacheSalt& salt);

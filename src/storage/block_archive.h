@@ -1,6 +1,6 @@
-// BlockArchive: reads stored blocks and their undo data, given where they lie. The places of a
-// block are in the header tree, under its lock: copy them into a StoredBlock there, release the
-// lock, then read. A value that refers to a BlockStore, which outlives it. Any thread.
+// BlockArchive: reads stored blocks and their undo data at given file positions. The header tree
+// has the positions, under its lock: copy them into a StoredBlock there, release the lock, then
+// read. A value that refers to a BlockStore, which outlives it. Any thread.
 #pragma once
 
 #include "storage/block_store.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** The places of a block and its undo data, and the data to check them. */
+/** The positions of a block and its undo data, and the data to check them. */
 struct StoredBlock {
     StoredBlock() = default;
     /** Copies from a HeaderNode under the headers lock. A template, as storage does not know the
@@ -24,7 +24,7 @@ struct StoredBlock {
     BlockHash hash;
     BlockHash prev_hash;
     int32_t height = 0;
-    bool seen = false; //!< the block was stored once; if it is not now, it was pruned
+    bool seen = false; //!< the block was stored once; if it is not stored now, it was pruned
     FilePos data;      //!< null: not stored
     FilePos undo;      //!< null: no undo data
 };

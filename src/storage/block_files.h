@@ -13,9 +13,9 @@ std::string BlockFileName(std::string_view prefix, int32_t number);
 
 struct BlockFilesFound {
     std::vector<int32_t> blocks; //!< numbers of blk files, ascending
-    std::vector<int32_t> undo;   //!< of rev files
-    /** Names similar to those of the node, but not written by it, and non-regular files. With the
-     *  reason, for the log. */
+    std::vector<int32_t> undo;   //!< numbers of rev files
+    /** Names similar to those of the node, but not written by it, and non-regular files. Each with
+     *  the reason, for the log. */
     std::vector<std::string> others;
 };
 
@@ -28,8 +28,8 @@ std::string DescribeOthers(const BlockFilesFound& found, const Path& blocks_dir)
 /** Checks that each file can be opened for reading; the error names the first failure. */
 Result<> CheckReadable(Env& env, const Path& blocks_dir, std::span<const int32_t> blocks);
 
-/** Checks the names to be written next, now or hours later: those of blk file `last` and the next
- *  one, and of all rev files up to that. The error names the obstacle. */
+/** Checks that the files which the node will write next can be created or written: blk file `last`
+ *  and the next one, and all rev files up to that. The error names the obstacle. */
 Result<> CheckNamesAhead(Env& env, const Path& blocks_dir, int32_t last);
 
 /** Checks that a file of this name, which does not exist, can be made and removed. */

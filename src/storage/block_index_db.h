@@ -13,8 +13,8 @@
 
 namespace ibd {
 
-/** The record of a header. `file` is valid only with kHaveData or kHaveUndo, each position only
- *  with its own flag. */
+/** The record of a header. `file` is valid only with kHaveData or kHaveUndo; the block's position
+ *  only with kHaveData, that of the undo data only with kHaveUndo. */
 struct BlockIndexRecord {
     static constexpr uint32_t kValidMask = 7; //!< status bits 0..2: validation level
     static constexpr uint32_t kHaveData = 8;  //!< the block is in a blk file
@@ -45,7 +45,7 @@ struct BlockIndexDbOptions {
     KvIoCheck before_io = nullptr; //!< for tests
 };
 
-/** Named flag: block files were once deleted. */
+/** Name of the flag that block files were deleted. */
 inline constexpr std::string_view kPrunedFlag = "prunedblockfiles";
 
 /** The changes of one durable write of the index. */
@@ -73,7 +73,7 @@ public:
     /** Writes all changes in one synced batch. */
     Result<> Write(const BlockIndexUpdate& update);
 
-    /** "R": a -reindex was started and must be resumed. */
+    /** The flag "R": a -reindex was started and must be resumed. */
     Result<bool> Reindexing() const;
     Result<> SetReindexing(bool on);
     /** Named flags: "prunedblockfiles", "txindex". Nothing: never set. */

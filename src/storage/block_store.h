@@ -56,7 +56,7 @@ struct BlockStoreOptions {
     uint64_t stretch = kFileStretch;
 };
 
-/** When written data is likely to be read again. */
+/** The expected time of the next read of written data. */
 enum class ReadAgain {
     kSoon, //!< it stays in the system's cache, like any file
     kLate, //!< it is dropped from the system's cache once it is on disk
@@ -80,8 +80,8 @@ class BlockStore {
 public:
     static constexpr size_t kScanWindow = 8 << 20;
     static constexpr size_t kMaxOpen = 64; //!< files kept open for writing between flushes
-    /** Stretches of kLate data that stay in the system's cache, because they may not be on disk
-     *  yet. */
+    /** Parts of files with kLate data that stay in the system's cache, because they may not be on
+     *  disk yet. */
     static constexpr size_t kCachedStretches = 8;
 
     /** Opens or creates the store. Reads or creates xor.dat; as in Core, a non-zero key and
@@ -94,7 +94,7 @@ public:
 
     /** The block at `pos`. Checks magic and length, and with `expected` also the header's hash. */
     Result<UnzeroedBytes> ReadBlock(FilePos pos, const BlockHash* expected = nullptr) const;
-    /** The same for messages, whose bytes are a vector, at a fifth more time. */
+    /** The same into a vector, for messages; takes a fifth more time. */
     Result<Bytes> ReadBlockAsVector(FilePos pos, const BlockHash* expected = nullptr) const;
     /** Bytes of the block at `pos`, according to its frame. */
     Result<uint32_t> BlockSize(FilePos pos) const;
@@ -103,13 +103,13 @@ public:
     /** At most `most` bytes of it from `offset`: less if the block ends before. */
     Result<Bytes> ReadBlockUpTo(FilePos pos, uint32_t offset, uint32_t most) const;
     /** The error for a damaged block at `pos`: names file, offset, block, height, the fault, and
-     *  the remedy. The file is noted for TakeSuspects(). */
+     *  the remedy. TakeSuspects() then returns the file's number. */
     Error DamagedBlock(FilePos pos, const BlockHash& hash, int height, std::string_view what) const;
     /** The error for a block in an unreadable file: names block, height and, if the file is
      *  missing, the remedy. */
     Error UnreadableBlock(FilePos pos, const BlockHash& hash, int height, const Error& error) const;
-    /** Numbers of the files that DamagedBlock() named since the last call, ascending. A second read
-     *  may have found the block intact. Any thread. */
+    /** Numbers of the files for which DamagedBlock() was called since the last call, ascending. Not
+     *  all are damaged: a second read may have found the block intact. Any thread. */
     std::vector<int32_t> TakeSuspects() const;
     /** The undo record at `pos`, its checksum verified with the previous block's hash. */
     Result<Bytes> ReadUndo(FilePos pos, const BlockHash& prev_hash) const;
@@ -152,14 +152,14 @@ public:
      *  removed or replaced. */
     Result<> ReopenUndo(int32_t file);
 
-    // Pruning. A forgotten file has no block that the index knows; it is deleted once the index on
-    // disk has forgotten it too. Not for the last file.
+    // Pruning. First the records of a file's blocks are removed from the index, then its own record
+    // is cleared; it may be deleted once that is durable. Not for the last file.
 
     /** Clears the record of blk and rev file `n`. */
     void ForgetFile(int32_t n);
     /** Deletes both files, if they exist; the record must be clear. */
     Result<> DeleteFile(int32_t n);
-    /** Whether files have grown by a chunk since the last call; any thread. */
+    /** Whether a file was extended by a chunk since the last call; any thread. */
     bool TakeGrown() { return m_grown.exchange(false); }
 
     // Records, for the block index. Copies; any thread.
@@ -183,7 +183,7 @@ private:
         bool dirty = false;
         bool complete = false; //!< no more data will be appended
     };
-    /** A part of a file whose writeback is to be started. */
+    /** A part of a file to be written back. */
     struct Stretch {
         std::shared_ptr<WritableFile> file;
         uint64_t begin = 0, end = 0;
@@ -197,7 +197,7 @@ private:
     Path PathOf(FileId id) const;
     template <typename Buffer>
     Result<Buffer> ReadBlockInto(FilePos pos, const BlockHash* expected) const;
-    /** Lets `visit` read a record or a part of it, then checks its checksum. */
+    /** Calls `visit` to read a record or a part of it, then checks the checksum. */
     Result<> VisitUndo(FilePos pos, const BlockHash& prev_hash,
                        const std::function<Result<>(UndoSource&)>& visit) const;
 
@@ -223,7 +223,7 @@ private:
     const BlockStoreOptions m_options;
     const XorKey m_key;
 
-    Mutex m_flushing; //!< taken before m_mutex: an earlier Flush() ends before a later one returns
+    Mutex m_flushing; //!< taken before m_mutex; serialises calls of Flush()
     mutable Mutex m_mutex;
     std::vector<BlockFileInfo> m_files IBD_GUARDED_BY(m_mutex); //!< never empty
     std::set<int32_t> m_dirty IBD_GUARDED_BY(m_mutex);

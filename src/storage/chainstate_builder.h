@@ -19,8 +19,8 @@
 
 namespace ibd {
 
-/** The folder for a new database, and for the old one during the replacement: of a chainstate, or
- *  of an index. */
+/** The folder beside a database (chainstate or index) for the new one, and for the old one during
+ *  the replacement. */
 class WorkFolder {
 public:
     explicit WorkFolder(const Path& database);
@@ -28,7 +28,7 @@ public:
     const Path& Get() const { return m_folder.Get(); }
     Path New() const { return Get() / "new"; }
     Path Old() const { return Get() / "old"; }
-    Path Batch() const { return Get() / "batch"; } //!< filled through the database
+    Path Batch() const { return Get() / "batch"; } //!< new database, filled through LevelDB
     Path Sort() const { return Get() / "sort"; }   //!< records that are being sorted
     Path Marker() const { return m_folder.MarkerPath(); }
 
@@ -87,7 +87,7 @@ Result<> ReplaceDb(Env& env, const Path& database);
  *  each; call it before the database is opened. */
 Result<> RecoverDb(Env& env, Logger& log, const Path& database);
 
-/** The state of a chainstate that is not open. */
+/** Whether a chainstate that is not open exists, and its best block. */
 struct ChainstateSummary {
     bool exists = false;
     bool between = false; //!< a write was interrupted

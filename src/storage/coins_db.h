@@ -27,7 +27,7 @@ struct CoinChange {
     const Coin* coin = nullptr;
 };
 
-/** Walks the coins in the order of the database, as they were when the cursor was made. */
+/** Walks the coins in the order of the database, over a snapshot taken when the cursor was made. */
 class CoinsCursor {
 public:
     /** `directory`: of the database, for errors. Use CoinsDb::Cursor(). */
@@ -43,7 +43,7 @@ public:
     ByteSpan RawValue() const { return m_iterator.Value(); }
     /** The reason of an early end: a failed read or a malformed key; Ok at the true end. */
     Result<> Status() const { return m_status; }
-    /** Best block at the same moment; null if the database has none. */
+    /** Best block of that snapshot; null if the database has none. */
     const BlockHash& BestBlock() const { return m_best; }
 
 private:
@@ -59,7 +59,8 @@ private:
 
 /** Moves the coins from one block to another in batches. From the first batch until Commit() the
  *  database is marked as between the two (head blocks), and accepts only writes towards the same
- *  new block. Dropping the writer leaves it so, as a crash would. The first error is kept. */
+ *  new block. If the writer is destroyed without Commit(), the mark stays, as after a crash. The
+ *  first error is kept. */
 class CoinsWriter {
 public:
     /** `kv`: the chainstate. `batch_bytes`: largest batch. Use CoinsDb::StartWrite(). */
@@ -97,8 +98,8 @@ public:
     /** New and old block of an interrupted write; empty: there was none. */
     Result<std::vector<BlockHash>> HeadBlocks() const;
 
-    /** Starts moving to `new_best` from the block in the database. An interrupted write can only be
-     *  repeated towards its own new block. */
+    /** Starts moving to `new_best` from the block in the database. After an interrupted write,
+     *  `new_best` must be the new block of that write. */
     Result<CoinsWriter> StartWrite(const BlockHash& new_best);
     /** StartWrite, all changes from `next` until it returns false, Commit. Not synced: a power cut
      *  may lose whole batches from the end, which leaves an older consistent state. */

@@ -1,5 +1,5 @@
-// CoinsReader: a set of coins to look up; and the database as such a set. Several threads may call
-// Read() while the set is not changed.
+// CoinsReader: an interface to look up coins; implemented here for the database. Several threads
+// may call Read() while the set is not changed.
 #pragma once
 
 #include "storage/coins_db.h"
@@ -12,7 +12,7 @@ public:
     virtual ~CoinsReader() = default;
     /** The coin if it is unspent. Errors are of the disk. */
     virtual Found<Coin> Read(const OutPoint& outpoint) const = 0;
-    /** Whether the coin is unspent, as far as memory tells: never reads a disk. */
+    /** Whether the coin is known, without a disk read, to be unspent. */
     virtual bool IsInMemory(const OutPoint& outpoint) const = 0;
 };
 

@@ -32,7 +32,7 @@ public:
     explicit CoinsStatsBuilder(CoinsHashKind kind) : m_kind(kind) {}
 
     void Add(const OutPoint& outpoint, Coin coin);
-    /** The statistics, without a block; once. */
+    /** The statistics, without the block's fields. Call it once. */
     CoinsStats Finish();
 
 private:

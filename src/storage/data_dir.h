@@ -25,7 +25,7 @@ public:
 
     const Path& Net() const { return m_net; }       //!< folder of the network
     const Path& Blocks() const { return m_blocks; } //!< blk, rev, xor.dat
-    /** In the network's folder wherever the blocks are, as in Core. */
+    /** In the network's folder even with -blocksdir, as in Core. */
     Path BlockIndex() const { return m_net / "blocks" / "index"; }
     /** The place of the index with -blocksdir up to version 0.1. */
     Path OldBlockIndex() const { return m_blocks / "index"; }

@@ -1,8 +1,8 @@
-// FrameWalker: the same frames of one blk file as FrameScanner, without reading block contents:
-// eight bytes of frame and the block's header, then the next frame. From the first irregular place
-// (damage, garbage, the zeros of a preallocated tail, a refused frame) the rest of the file is
-// scanned byte by byte, so that the result is always the scanner's. One thread. Memory: 4 KiB, or a
-// scanner's while it scans.
+// FrameWalker: finds the same frames of one blk file as FrameScanner, without reading whole blocks:
+// it reads the eight bytes of a frame and the block's header, then skips to the next frame. From
+// the first irregular place on (damage, garbage, the zeros of a preallocated tail, a refused frame)
+// a FrameScanner scans the rest of the file, so the result always equals the scanner's. One thread.
+// Memory: 4 KiB, or a scanner's while it scans.
 #pragma once
 
 #include "primitives/block.h"

@@ -30,8 +30,7 @@ struct KvOptions {
 
 class KvStore;
 
-// The types Impl are complete in kv_store.cpp alone: no other code can use the functions that take
-// or return one.
+// Impl is defined in kv_store.cpp, so only that file can use functions that take or return one.
 
 /** Changes that are applied atomically. Values are obfuscated by Put. */
 class KvBatch {
@@ -44,8 +43,8 @@ public:
 
     void Put(ByteSpan key, ByteSpan value);
     void Erase(ByteSpan key);
-    /** Orders the changes by key, those of one key as they are. LevelDB inserts each into a skip
-     *  list, which takes half the time if the keys before lie nearby. */
+    /** Sorts the changes by key; the sort is stable, so changes of one key keep their order.
+     *  LevelDB inserts each change into a skip list; in key order that takes half the time. */
     void Sort();
     void Clear();
     /** Bytes of the batch as LevelDB counts them. */
@@ -56,7 +55,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/** Walks the keys in byte order, as they were when the iterator was made. */
+/** Walks the keys in byte order, over a snapshot taken when the iterator was made. */
 class KvIterator {
 public:
     struct Impl;

@@ -1,7 +1,7 @@
 // RecentCoins: coins that were read from the disk at one tip, so that they need not be read again:
 // a peer may send any number of refused transactions that spend the same coins. Owned by the code
-// that hands coins to the pool; any thread. The coins cache itself takes no coins from such reads,
-// as its readers share a lock. Memory: kMaxBytes; the oldest go first.
+// that hands coins to the pool; any thread. Such reads cannot add to the coins cache itself,
+// because they hold its lock only for reading. Memory: kMaxBytes; the oldest go first.
 #pragma once
 
 #include "primitives/outpoint_hasher.h"
@@ -19,7 +19,7 @@ public:
 
     explicit RecentCoins(SipKey key) : m_coins(0, OutPointHasher(key)) {}
 
-    /** The coin of `chain`, whose tip is `tip`. All that is kept is forgotten when the tip changes.
+    /** Looks up a coin of `chain`, whose tip is `tip`. A change of the tip clears the kept coins.
      */
     Found<Coin> Read(const OutPoint& outpoint, const BlockHash& tip, const CoinsReader& chain);
     size_t Bytes() const;
@@ -35,7 +35,7 @@ private:
     size_t m_bytes IBD_GUARDED_BY(m_mutex) = 0;
 };
 
-/** The coins of a chain at a tip, by way of RecentCoins. All arguments outlive it. */
+/** A CoinsReader of a chain at a tip that uses a RecentCoins. All arguments outlive it. */
 class RecentCoinsReader final : public CoinsReader {
 public:
     RecentCoinsReader(RecentCoins& recent, const CoinsReader& chain, const BlockHash& tip)

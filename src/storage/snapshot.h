@@ -12,14 +12,14 @@
 
 namespace ibd {
 
-/** What a snapshot breaks, for callers with words of their own. */
+/** The fault of a snapshot, for callers that report it in other words. */
 enum class SnapshotFault {
     kNone,
     kMagic,    //!< not a snapshot
     kVersion,  //!< of an unknown version
     kFormat,   //!< truncated or malformed
     kCount,    //!< a transaction has more coins than are left
-    kHeight,   //!< a coin is of a later block
+    kHeight,   //!< a coin's height is above the snapshot's
     kValue,    //!< a coin's amount is
     kLeftOver, //!< bytes follow the last coin
 };
@@ -58,14 +58,14 @@ public:
     uint64_t Offset() const { return m_window_start + m_pos; }
     /** Coins read so far. */
     uint64_t Count() const { return m_read; }
-    /** Makes faults of coins that cannot be of a chain up to a height, as Core does: those of
-     *  higher blocks, and those with output indexes that no block has room for. */
+    /** From now on Next() rejects coins that no chain up to this height can have, as Core does:
+     *  coins of higher blocks, and output indexes above what fits into a block. */
     void Restrict(uint32_t max_height)
     {
         m_max_height = max_height;
         m_max_index = kMaxSerializedSize;
     }
-    /** Why Next() failed; kNone: it did not, or the disk did. */
+    /** The fault that Next() found; kNone: none, or Next() failed because of the disk. */
     SnapshotFault Fault() const { return m_fault; }
     /** A position between two coins, to continue Next() from. */
     struct Place {
@@ -121,9 +121,8 @@ private:
 
     FileAppender m_out;
     SnapshotHeader m_header;             //!< for the coins so far
-    std::optional<uint64_t> m_announced; //!< number of coins in the header, if it is written
-                                         //!< already
-    Bytes m_tx;              //!< coins of the open transaction
+    std::optional<uint64_t> m_announced; //!< number of coins in the header, if that already
+    Bytes m_tx;                          //!< coins of the current transaction
     uint64_t m_tx_coins = 0; //!< their number
     Txid m_txid;
 };

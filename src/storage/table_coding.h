@@ -32,10 +32,11 @@ inline void AppendLE64(Bytes& out, uint64_t v)
     out.insert(out.end(), b, b + 8);
 }
 
-// An internal key is the user's key and eight bytes: sequence number << 8
-//  kind of record. All our records have the same number, since no key occurs twice.
+// An internal key is the user's key and eight bytes: sequence number << 8 kind of record. All
+// records written here have the same sequence number, since no key occurs twice.
 inline constexpr uint64_t kTableSequence = 1;
 inline constexpr uint64_t kTableTrailer = kTableSequence << 8 | 1; //!< a value, not a deletion
-inline constexpr uint64_t kSeekTrailer = ~uint64_t{0} << 8 | 1;    //!< before all records of a key
+inline constexpr uint64_t kSeekTrailer = ~uint64_t{0} << 8 | 1;    //!< sorts before all records of
+                                                                   //!< a key
 
 } // namespace ibd

@@ -16,7 +16,7 @@ public:
                                                           uint64_t max_file_bytes = 32 << 20);
 
     std::unique_ptr<TableWriter> NewWriter() { return NewWriter(m_key); }
-    /** One for values that are obfuscated already. */
+    /** A writer for values that are obfuscated already. */
     std::unique_ptr<TableWriter> NewPlainWriter() { return NewWriter(XorKey()); }
     const XorKey& Key() const { return m_key; }
     const Path& Directory() const { return m_directory; }

@@ -36,8 +36,8 @@ class TableBlock {
 public:
     explicit TableBlock(uint32_t restart_interval) : m_restart_interval(restart_interval) {}
 
-    /** Adds a record; `key` ends in its trailer and is above all earlier keys. The value is
-     *  obfuscated with `xor_key`. */
+    /** Adds a record; `key` ends in its trailer and is above all earlier keys. Obfuscates the value
+     *  with `xor_key`. */
     void Add(ByteSpan key, ByteSpan value, const XorKey& xor_key = {});
     /** Appends the restart points; the block is complete. */
     ByteSpan Finish();
@@ -65,7 +65,7 @@ public:
 private:
     void CloseFilter();
 
-    std::vector<uint32_t> m_hashes; //!< of the keys since the last filter
+    std::vector<uint32_t> m_hashes; //!< hashes of the keys since the last filter
     std::vector<uint32_t> m_offsets;
     Bytes m_bytes;
 };

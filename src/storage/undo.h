@@ -76,10 +76,10 @@ uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t heigh
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 /** Reads a spent coin; false, with the reader failed: malformed. */
 bool ReadSpentCoin(Reader& in, Coin& coin);
-/** The same without the script, which is not read. */
+/** The same, but skips the script. */
 bool ReadSpentCoinHead(Reader& in, Coin& coin);
-/** The same; returns the script: as stored, or in `coin` if it had to be decompressed. Nothing:
- *  malformed. */
+/** The same; returns the script, either where it is stored or, if it had to be decompressed, in
+ *  `coin`. Nothing: malformed. */
 std::optional<ByteSpan> ViewSpentCoin(Reader& in, Coin& coin);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// XorKey: the 8-byte key that obfuscates block files and database values, so that no foreign byte
-// patterns lie on disk. Not secret, no protection. Value type, pure functions.
+// XorKey: the 8-byte key that obfuscates block files and database values, so that byte patterns
+// chosen by others do not appear on disk. Not secret, no protection. Value type, pure functions.
 #pragma once
 
 #include "util/bytes.h"

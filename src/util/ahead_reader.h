@@ -1,8 +1,8 @@
-// AheadReader: reads announced ranges of files before its user asks for them. What is in the
-// system's cache is left there until it is asked for; the rest is read around the cache by a
-// thread, which saves the work of filling a cache with bytes that are read once. AheadFile: a file
-// whose ranges can be announced. UncachedUse: whether reads around the cache work here, shared by
-// the readers of one run.
+// AheadReader: reads announced ranges of files before its user asks for them. Ranges in the
+// system's page cache are read on request. A thread reads the others ahead with direct I/O
+// (O_DIRECT), because bytes that are read once need no place in the cache. AheadFile: a file whose
+// ranges can be announced. UncachedUse: whether direct I/O works on this file system; shared by the
+// readers of one run.
 #pragma once
 
 #include "util/log.h"
@@ -18,10 +18,10 @@ namespace ibd {
 /** Any thread. */
 class UncachedUse {
 public:
-    /** Where the reason of GiveUp() goes. Call it before the use begins. */
+    /** Sets the log for the reason of GiveUp(). Call it before the first read. */
     void LogTo(Logger* log) { m_log = log; }
     bool Allowed() const { return m_allowed.load(std::memory_order_relaxed); }
-    /** Everything is read through the cache from now on. The first reason is logged. */
+    /** From now on all reads go through the cache. The first reason is logged. */
     void GiveUp(const Error& why);
 
 private:
@@ -35,9 +35,10 @@ public:
     explicit AheadFile(std::unique_ptr<ReadableFile> file);
 
     const ReadableFile& Plain() const { return *m_file; }
-    /** Whether reads around the cache are possible and [begin, end) is not in the cache. */
+    /** Whether direct I/O is possible and [begin, end) is not in the cache. */
     bool IsCold(uint64_t begin, uint64_t end) const;
-    /** The file for reads around the cache, opened at the first call, and only if IsCold(). */
+    /** The file opened for direct I/O, at the first call; call it only after IsCold() returned
+     *  true. */
     Result<const UncachedFile*> Uncached();
 
 private:
@@ -46,12 +47,12 @@ private:
     std::unique_ptr<UncachedFile> m_uncached;
 };
 
-/** Used by one thread. Memory: kPieces times kPieceBytes, from the first cold range on. */
+/** Used by one thread. Memory: kPieces times kPieceBytes, allocated at the first cold range. */
 class AheadReader {
 public:
     static constexpr size_t kPieceBytes = 512 << 10;
     static constexpr size_t kPieces = 4;
-    /** With fewer unread bytes ahead, the disk may soon have nothing to do. */
+    /** With fewer unread bytes ahead the disk may become idle. */
     static constexpr uint64_t kFewBytes = 2 * kPieces * kPieceBytes;
 
     explicit AheadReader(UncachedUse& use) : m_use(use) {}
@@ -59,14 +60,15 @@ public:
     AheadReader(const AheadReader&) = delete;
     AheadReader& operator=(const AheadReader&) = delete;
 
-    /** [begin, end) of `file` will be read next after the ranges announced before. Parts of it that
-     *  are read through the cache are announced to the system unless they are there. */
+    /** Announces that [begin, end) of `file` will be read after the ranges announced before. The
+     *  system is told about parts that will be read through the cache and are not in it
+     *  (posix_fadvise). */
     void Announce(const std::shared_ptr<AheadFile>& file, uint64_t begin, uint64_t end);
-    /** Like ReadableFile::ReadAt(). Ranges announced before the one that is read are given up. No
-     *  error comes from reads around the cache: what they did not bring is read through it. */
+    /** Like ReadableFile::ReadAt(). Earlier announced ranges are dropped. A failed direct read
+     *  causes no error: its range is read through the cache. */
     Result<size_t> ReadAt(const AheadFile& file, uint64_t offset, MutableByteSpan out);
-    /** Whether the range announced last was cold, and little of it is left: the user should
-     *  announce more. */
+    /** Whether the last announced range was cold and is nearly used up: the user should announce
+     *  more. */
     bool WantsMore() const { return m_cold && m_ahead < kFewBytes; }
 
 private:
@@ -80,7 +82,7 @@ private:
     };
     /** What is known of an offset. */
     struct Place {
-        const Piece* piece = nullptr; //!< has it; null: read it through the cache,
+        const Piece* piece = nullptr; //!< holds the piece; null: read it through the cache,
         uint64_t until = UINT64_MAX;  //!< up to this offset
     };
 

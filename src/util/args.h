@@ -4,9 +4,9 @@
 // Bitcoin Core's programs, including oddities, since scripts and configuration files rely on them.
 //
 // Order of precedence: forced by the program, command line, settings.json, the network's section of
-// bitcoin.conf, the part of bitcoin.conf before any section. Of several values on the command line
-// the last counts, in the configuration file the first (but the last for options that choose a
-// network).
+// bitcoin.conf, the part of bitcoin.conf before any section. If an option is repeated, the last
+// value on the command line counts, and the first in the configuration file (the last for options
+// that choose a network).
 #pragma once
 
 #include "util/env.h"
@@ -37,12 +37,12 @@ struct OptionSpec {
     enum Flag : unsigned {
         kPlain = 0,
         kHidden = 1,      //!< shown by -help-debug only
-        kNetworkOnly = 2, //!< on networks other than main, only its section counts
+        kNetworkOnly = 2, //!< on networks other than main, only the network's section counts
         kSensitive = 4,   //!< value not written to the log
         kNoNegation = 8,  //!< -noname is an error
         kYesOrNo = 32,    //!< any value but 0 and 1 is an error
         kNoElision = 64,  //!< -name without a value is an error
-        kNoEffect = 128,  //!< accepted for Core's sake; for features that this version lacks
+        kNoEffect = 128,  //!< accepted for compatibility with Core; the feature is missing here
     };
 
     std::string name;     //!< with the dash: "-dbcache"
@@ -54,7 +54,7 @@ struct OptionSpec {
 
 /** One value from one source. */
 struct ArgValue {
-    enum class Kind { kText, kFalse, kTrue }; //!< -noname is false, -noname=0 is true
+    enum class Kind { kText, kFalse, kTrue }; //!< false for -noname, true for -noname=0
     Kind kind = Kind::kText;
     std::string text;
 

@@ -56,7 +56,7 @@ enum class FileKind {
     kRegular,
     kFolder,
     kNamedPipe, //!< a FIFO: may have no writer
-    kPipe,      //!< has had its writer from the start, like a shell's <(command)
+    kPipe,      //!< a pipe that had a writer when it was passed, like a shell's <(command)
     kOther,     //!< a device, a socket
 };
 
@@ -96,7 +96,7 @@ public:
     /** Opens for writing, creating the file if absent; `truncate` empties it. */
     virtual Result<std::unique_ptr<WritableFile>> OpenWrite(const Path& path, bool truncate) = 0;
     /** Creates a file and opens it for writing; an error if the name exists, even as a link. For
-     *  names next to the user's, which may be files of the user. */
+     *  names in a folder of the user, where a file of that name may be the user's. */
     virtual Result<std::unique_ptr<WritableFile>> CreateFile(const Path& path);
     /** Accepts pipes and devices too. Read() returns an error when `stop` ends the wait for a
      *  writer. */
@@ -125,7 +125,7 @@ public:
     virtual Path FollowLink(const Path& path) { return path; }
     /** Whether both exist on one file system, so that Rename() works between them. */
     virtual bool SameFileSystem(const Path&, const Path&) { return true; }
-    /** Bytes that an unprivileged process may still write on the file system of `path`. */
+    /** Free bytes for an unprivileged process on the file system of `path`. */
     virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
 
     /** Number of files that this process may have open at once. First raises the limit towards

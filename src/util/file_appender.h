@@ -10,7 +10,7 @@ class FileAppender {
 public:
     static constexpr size_t kPiece = 1 << 20;
 
-    /** Starts at `offset`; write earlier parts with WriteAt() of the file itself. */
+    /** Appends from `offset` on; parts before it are written with the file's own WriteAt(). */
     explicit FileAppender(std::unique_ptr<WritableFile> file, uint64_t offset = 0)
         : m_file(std::move(file)), m_written(offset)
     {

@@ -1,4 +1,5 @@
-// When a file was last written. Apart from Env, as it is for a file's age only.
+// The time when a file was last written. Not part of Env, because it serves only to show a file's
+// age.
 #pragma once
 
 #include "util/env.h"

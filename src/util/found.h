@@ -28,8 +28,8 @@ bool IsBadData(const Result<T>& result)
 
 } // namespace ibd
 
-/** Returns the error of `result` from the enclosing function if the machine failed. Bad data is
- * left to the code behind it: damage is often mended, where a failing disk must not be. */
+/** Returns the error of `result` from the enclosing function if the machine failed. The following
+ *  code handles bad data: damage can often be repaired, but a disk failure must be reported. */
 #define IBD_RETURN_IF_SYSTEM_ERROR(result)                                                         \
     do {                                                                                           \
         if (::ibd::SystemFailed(result)) return (result).GetError();                               \

@@ -34,7 +34,7 @@ enum class LogCategory : uint64_t {
     kBooster = 1 << 14,
     kEstimateFee = 1 << 15,
     kTxPackages = 1 << 16,
-    // Categories of Core's without a part here: accepted, but they log nothing.
+    // Core's categories for parts that this node lacks: accepted, without effect.
     kI2p = 1 << 17,
     kIpc = 1 << 18,
     kKernel = 1 << 19,
@@ -92,7 +92,8 @@ public:
 
     virtual void Write(const LogLine& line) = 0;
 
-    // Lines that are always written are rate-limited, as a peer may cause them.
+    // Lines that are written whatever the log options are rate-limited, because a peer may cause
+    // them.
     template <typename... Args>
     void Info(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {

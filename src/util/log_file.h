@@ -1,7 +1,7 @@
 // FileLogger: the node's Logger: debug.log and the console, in Core's line format
 // `2026-11-21T05:45:46Z [category] text`. Owned by node; any thread may log; each line is one
 // write(). After Start() no line is buffered, so a crash loses none, and a line is in the file
-// before anything that follows it.
+// before the logged code goes on.
 #pragma once
 
 #include "util/env.h"
@@ -56,8 +56,8 @@ public:
     /** Bytes of lines kept before Start(); the oldest are dropped first. */
     static constexpr size_t kMaxHeldBytes = 1'000'000;
 
-    /** Holds lines back until Start(). `env` must outlive the logger. `mock_time`: seconds; while
-     *  not 0, shown after the real time. */
+    /** Holds lines back until Start(). `env` must outlive the logger. `mock_time`, seconds since
+     *  1970: if not 0, it is shown after the real time. */
     explicit FileLogger(Env& env, const std::atomic<int64_t>* mock_time = nullptr);
     /** Opens a started logger. */
     static Result<std::unique_ptr<FileLogger>> Open(Env& env, const LogOptions& options);
@@ -89,7 +89,7 @@ public:
     void RequestReopen() { m_reopen = true; }
 
 private:
-    /** A line with the time and thread of its call. */
+    /** A line with the time and the thread of the call that logged it. */
     struct Line {
         LogLine said; //!< its text is the member below
         std::string text;
@@ -106,7 +106,7 @@ private:
     void HoldLocked(Line line) IBD_REQUIRES(m_mutex);
     void WriteToConsole(std::string_view text);
     void WriteLocked(const Line& line) IBD_REQUIRES(m_mutex);
-    /** Writes a line of the logger itself. */
+    /** Writes a line that the logger itself causes. */
     void SayLocked(LogLevel level, std::string_view text,
                    LogPlace place = {__builtin_FILE(), __builtin_FUNCTION(), __builtin_LINE()})
         IBD_REQUIRES(m_mutex);

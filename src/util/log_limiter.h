@@ -1,6 +1,6 @@
 // LogLimiter: bounds the bytes that each source position may write to debug.log in an hour, so that
-// no peer can fill the disk with lines that are always written. Owned by FileLogger, used under its
-// mutex. Bound: an entry for each position.
+// no peer can fill the disk by causing log lines. Owned by FileLogger, used under its mutex. Bound:
+// an entry for each position.
 #pragma once
 
 #include "util/log.h"

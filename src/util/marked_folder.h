@@ -1,6 +1,7 @@
-// MarkedFolder: a folder for unfinished work under a name that the user may have used already. It
-// is ours only if it has the marker file; another folder is never used, emptied or removed. In it,
-// only files with names of the owner are removed. A value; one thread.
+// MarkedFolder: a folder for unfinished work. Its name may exist already as a folder of the user,
+// so the folder is ours only if it contains the marker file; any other folder is never used,
+// emptied or removed. In a marked folder, only files with the owner's names are removed. A value;
+// one thread.
 #pragma once
 
 #include "util/env.h"
@@ -14,7 +15,7 @@ public:
     struct Marker {
         std::string name;
         std::string text; //!< explains the folder to the user
-        std::string user; //!< "the booster": the part that would work there, for errors
+        std::string user; //!< the component that uses it, such as "the booster", for errors
     };
 
     MarkedFolder(Path path, Marker marker) : m_path(std::move(path)), m_marker(std::move(marker)) {}
@@ -28,8 +29,8 @@ public:
     Result<> Make(Env& env) const;
     /** Removes the files whose names `is_ours` accepts, if the folder is marked. */
     Result<> RemoveFiles(Env& env, const std::function<bool(const std::string&)>& is_ours) const;
-    /** Removes marker and folder if there are no other files; a folder behind a link stays with its
-     *  marker. Files of a user stay, with the marker. */
+    /** Removes marker and folder if there are no other files. If files of the user are there, or
+     *  the folder is a symbolic link's target, folder and marker stay. */
     Result<> RemoveIfEmpty(Env& env) const;
 
 private:

@@ -18,7 +18,8 @@ struct NumberRange {
     int64_t least = INT64_MIN;
     int64_t most = INT64_MAX;
     const char* unit = ""; //!< as errors name it: " MiB"
-    int64_t scale = 1; //!< the option's unit in the field's; `least` and `most` times it must fit
+    int64_t scale = 1; //!< the option's unit in the field's; `least` and `most` times this factor
+                       //!< must fit
 };
 
 template <typename Target>
@@ -28,7 +29,7 @@ template <typename Target>
 struct OptionField {
     /** Sets the field if the option is given. */
     Result<> (*read)(const ArgsManager&, const OptionRow<Target>&, Target&) = nullptr;
-    /** The field's value as the option's; empty if help does not show such a value. */
+    /** The field's value as option text; empty if help does not show such values. */
     std::string (*show)(const OptionRow<Target>&, const Target&) = nullptr;
     NumberRange range = {};
 
@@ -87,7 +88,7 @@ struct OwnerOf<Value Owner::*> {
 template <auto kMember>
 using Owner = typename OwnerOf<decltype(kMember)>::Type;
 
-/** The member of a member ... of `object`. */
+/** Follows the path of members from `object`. */
 template <auto kFirst, auto... kRest>
 constexpr auto& In(auto& object)
 {
@@ -218,8 +219,8 @@ struct Texts : Text<kPath...> {
     }
 };
 
-/** One of some words; `kWords` are pairs of word and value. The empty word, if there, is not named
- *  in errors. */
+/** One of a set of words; `kWords` are pairs of word and value. Errors do not name the empty word.
+ */
 template <const auto& kWords, auto... kPath>
 struct Choice {
     template <typename Target>

@@ -31,13 +31,14 @@ enum class WorkStep {
 struct PlannedStep {
     WorkStep step = WorkStep::kNone;
     double seconds = 0;      //!< expected
-    bool from_peers = false; //!< its rate shows the speed of the peers, not of this machine
+    bool from_peers = false; //!< network-bound: its rate says nothing about this machine
     double bytes = 0;        //!< size of all blocks that `seconds` was planned for; 0: independent
 };
 
 class OverallProgress {
 public:
-    /** From this share of a step on, only its own rate counts; below, also the plan. */
+    /** Above this share of a step the estimate uses only the step's own rate; below, also the plan.
+     */
     static constexpr double kTrustedShare = 0.1;
 
     struct Figure {
@@ -52,13 +53,13 @@ public:
 
     /** Sets the next steps, in this order. They replace all planned steps that have not begun. */
     void Plan(const std::vector<PlannedStep>& steps);
-    /** Sets the units done of a step; an earlier start of the node did `start` of them. The step is
-     *  the current one or the next one of this kind in the plan, which becomes the current one;
-     *  without one the call has no effect. */
+    /** Sets the units done of a step; an earlier start of the node did `start` of them. If the
+     *  current step is not of this kind, the next planned one of this kind becomes the current
+     *  step; without one the call has no effect. */
     void Update(WorkStep step, uint64_t done, uint64_t total, uint64_t start);
-    /** Sets the share of the planned seconds that later steps of this kind need, by newer data. */
+    /** Updates the share of the planned seconds that later steps of this kind need. */
     void Weigh(WorkStep step, double share);
-    /** Sets the size of all blocks, by newer data than the plan's. */
+    /** Updates the size of all blocks. */
     void SetBytes(uint64_t bytes);
     /** Whether a step of this kind is planned after the current one. */
     bool Awaits(WorkStep step) const;
@@ -76,9 +77,9 @@ private:
     struct Step {
         PlannedStep plan;
         double weight = 1; //!< share of the planned seconds that the step needs
-        double size = 1;   //!< the same, by the size of the blocks
+        double size = 1;   //!< the same, from the updated size of the blocks
         double spent = 0; //!< seconds
-        double start = 0; //!< share done by an earlier start
+        double start = 0; //!< share done by an earlier start of the node
         double done = 0;  //!< share
     };
 

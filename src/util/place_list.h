@@ -1,5 +1,5 @@
-// PlaceList: items in an array, each at a place that stays its own. The place of an item that was
-// taken out is given to a later one. One thread, or under the owner's mutex.
+// PlaceList: items in an array with stable indexes (places). A removed item's place is reused for a
+// later item. One thread, or under the owner's mutex.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ibd {
 
-/** T() marks a free place: its owner can tell it from an item. */
+/** A free place holds T(), which the owner must be able to tell from an item. */
 template <typename T>
 class PlaceList {
 public:
@@ -25,7 +25,7 @@ public:
         m_items[at] = std::move(item);
         return at;
     }
-    /** Takes out the item at a place, which must have one. */
+    /** Removes the item at a place; the place must not be free. */
     T Take(size_t at)
     {
         m_free.push_back(at);
@@ -33,7 +33,7 @@ public:
     }
     /** Number of items. */
     size_t Size() const { return m_items.size() - m_free.size(); }
-    /** All places, the free ones too. */
+    /** All places, including free ones. */
     std::span<const T> Places() const { return m_items; }
 
 private:

@@ -1,5 +1,5 @@
-// Precompiled for every file of src/ and bench/ (cmake/Precompiled.cmake). Files must neither
-// include it nor rely on it: it has only system headers that many files include.
+// The precompiled header of src/ and bench/ (cmake/Precompiled.cmake): system headers that many
+// files include. No file may include it or rely on it.
 #pragma once
 
 #include <algorithm>

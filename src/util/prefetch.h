@@ -1,12 +1,13 @@
-// Has the processor fetch memory that will be read soon, without waiting for it. For loops over
-// many objects that lie anywhere: their reads then wait together.
+// Software prefetch of memory that will be read soon. In loops over many scattered objects the
+// cache misses then overlap.
 #pragma once
 
 #include <cstddef>
 
 namespace ibd {
 
-/** Of longer ranges the begin: the processor itself notices that it is read in order. */
+/** For a longer range only the first KiB is prefetched: the hardware prefetcher follows sequential
+ *  reads. */
 inline void PrefetchBytes(const void* begin, size_t count)
 {
     constexpr size_t kLine = 64, kMost = 1024;
@@ -14,15 +15,15 @@ inline void PrefetchBytes(const void* begin, size_t count)
     for (size_t at = 0; at < count && at < kMost; at += kLine) __builtin_prefetch(bytes + at);
 }
 
-/** The object itself, without what it points to. Null is allowed. */
+/** Prefetches the object, but not the memory that it points to. Null is allowed. */
 template <typename T>
 void Prefetch(const T* object)
 {
     PrefetchBytes(object, sizeof(T));
 }
 
-/** Calls each of `steps` once for 0, 1, ... count - 1. A step is some calls behind the one before,
- *  so that it finds what that one has had fetched. */
+/** Calls each of `steps` once for 0, 1, ... count - 1. Each step runs some indexes behind the step
+ *  before it, so that the memory which that step prefetched has arrived. */
 template <typename... Steps>
 void Staggered(size_t count, const Steps&... steps)
 {

@@ -14,12 +14,13 @@ namespace ibd {
 /** Effect of a write to a pipe without a reader. */
 enum class BrokenPipe {
     kFailsWrite,  //!< for the node, which continues
-    kEndsProcess, //!< for tools: quietly, by SIGPIPE, whatever disposition the parent process set
+    kEndsProcess, //!< for tools: SIGPIPE ends them silently, even if the parent process ignored the
+                  //!< signal
 };
 
-/** The first call of a program. Opens closed standard streams as /dev/null, because the next opened
- *  file would get their number, and printed text. Keeps ended children until they are waited for.
- */
+/** The first call in main(). Opens closed standard streams as /dev/null: otherwise the next opened
+ *  file would get their descriptor, and printed text would be written to it. Restores the default
+ *  of SIGCHLD, so that ended children can be waited for. */
 void PrepareProcess(BrokenPipe broken_pipe);
 
 /** Starts `sh -c <line>` with no signal blocked or ignored. Returns its pid, or -1. */

@@ -17,15 +17,15 @@ struct ProgressOptions {
     std::string label;          //!< "Reading blocks"
     std::string unit;           //!< "blocks"; "bytes" are shown as kB, MB, ...
     uint64_t total = 0;         //!< total units; 0: unknown
-    uint64_t start = 0;         //!< units done before, which do not count for the rate
+    uint64_t start = 0;         //!< units done by an earlier start, which do not count for the rate
     int log_every_seconds = 10; //!< a log line at most this often
     ProgressTargets to = {};
-    WorkStep step = WorkStep::kNone; //!< step of the work shown by `to.overall`
+    WorkStep step = WorkStep::kNone; //!< the step of `to.overall` that this job is
 };
 
 class ProgressMeter {
 public:
-    /** Rates are averaged over about this long, so that changes of speed show. */
+    /** Rates are averaged over about this time, so that they follow changes of speed. */
     static constexpr double kAverageSeconds = 15;
     /** After this time without progress there is no rate and no time left. */
     static constexpr int64_t kStillSeconds = 30;
@@ -35,7 +35,7 @@ public:
 
     /** Units done so far (absolute), and text for the end of the line. */
     void Update(uint64_t done, const std::string& detail = {});
-    /** Total units, by newer data than ProgressOptions::total. Shown by the next Update(). */
+    /** Replaces ProgressOptions::total. Shown by the next Update(). */
     void SetTotal(uint64_t total);
     /** Writes the last log line and ends the terminal's; later calls do nothing. */
     void Finish();
@@ -56,7 +56,8 @@ private:
     std::optional<int64_t> SecondsLeftLocked() const IBD_REQUIRES(m_mutex);
     /** Seconds since the last finished unit. */
     int64_t StillSeconds() const IBD_REQUIRES(m_mutex);
-    /** All steps: "step 2 of 4, 63 %, 1 h 10 min left; "; empty if this job is none of them. */
+    /** The overall progress: "step 2 of 4, 63 %, 1 h 10 min left; "; empty if this job is no step
+     *  of it. */
     std::string Overall() const;
     /** Line() and shorter versions, for the terminal. */
     std::vector<std::string> Lines() const IBD_REQUIRES(m_mutex);

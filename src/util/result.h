@@ -15,7 +15,7 @@
 namespace ibd {
 
 /** An error for a person to read. Bad data and failures of the machine have different consequences:
- *  bad data is judged, a failed disk stops the node. */
+ *  bad data leads to a verdict on it, a failed disk stops the node. */
 struct Error {
     enum class Kind {
         kBadData, //!< the input is invalid, whatever the machine

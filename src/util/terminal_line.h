@@ -19,8 +19,8 @@ size_t TerminalColumns(int fd);
 /** `text` cut to at most that many bytes, between characters. */
 std::string_view CutTo(std::string_view text, size_t most);
 
-/** The first of `texts`, which become shorter, that fits into `columns` without the last one, where
- *  some terminals wrap; otherwise the last one, cut. Each byte counts as a column. */
+/** The first of `texts` (longest first) that fits into `columns` - 1, because some terminals wrap
+ *  at the last column; if none fits, the last one, cut. Each byte counts as a column. */
 std::string FitLine(std::span<const std::string> texts, size_t columns);
 
 class TerminalLine {
@@ -29,11 +29,11 @@ public:
     explicit TerminalLine(std::FILE* file);
     bool IsShown() const { return m_tty != nullptr; }
 
-    /** Log lines on the same terminal replace finished lines from now on. */
+    /** From now on the terminal also shows log lines, so a finished progress line is removed. */
     void ShareWithLog();
     /** Draws the first of `texts` that fits, in place of the current line. */
     void Draw(std::span<const std::string> texts);
-    /** Ends the line: leaves a last one, unless the log shares the terminal. */
+    /** Ends the line. Its last state stays visible, unless the log shares the terminal. */
     void End(std::span<const std::string> texts);
     /** Calls `print`, which writes whole lines to the same terminal, above this line. */
     void PrintAbove(const std::function<void()>& print);

@@ -20,11 +20,11 @@
 
 namespace ibd {
 
-/** Sets the calling thread's name in the log and in top and gdb; there Linux keeps the first 15
- *  characters. */
+/** Sets the calling thread's name in the log and in top and gdb; Linux keeps the first 15
+ *  characters for top and gdb. */
 void SetThreadName(const std::string& name);
 
-/** Sets the name in the log only: the main thread's name elsewhere is the program's. */
+/** Sets the name in the log only: top and gdb show the program's name for the main thread. */
 void SetThreadNameInLog(std::string_view name);
 
 /** The calling thread's name in the log; empty if it has none. */
@@ -60,7 +60,7 @@ public:
         return PushLocked(std::move(item), bytes);
     }
 
-    /** Like Push, but returns false at once without room. */
+    /** Like Push, but returns false at once if there is no room. */
     bool TryPush(T item, size_t bytes)
     {
         const Lock lock(m_mutex);
@@ -68,7 +68,7 @@ public:
         return PushLocked(std::move(item), bytes);
     }
 
-    /** Whether a TryPush of this many bytes would succeed. For the only pushing thread this stays
+    /** Whether a TryPush of this many bytes would succeed. If only one thread pushes, true stays
      *  true until its next push. */
     bool HasRoom(size_t bytes) const
     {

@@ -1,5 +1,6 @@
-// UnzeroedBytes: bytes that their owner fills at once, as from a file. Bytes would be zeroed first,
-// which costs as much as a read from the system's cache. Moved, not copied; fixed size.
+// UnzeroedBytes: a buffer that its owner fills at once, as from a file. The type Bytes would zero
+// its memory first, which costs as much as a read from the system's cache. Moved, not copied; fixed
+// size.
 #pragma once
 
 #include "util/bytes.h"

@@ -14,7 +14,7 @@ namespace ibd {
 enum class NodeWarning {
     kUnknownRules,   //!< unknown version bits were activated; never cleared
     kInvalidChain,   //!< a chain that broke a rule has much more work than ours
-    kClockOutOfSync, //!< most outbound peers have another time
+    kClockOutOfSync, //!< the clocks of most outbound peers differ from ours
     kMissingUndo,    //!< a chain with more work cannot be followed, because undo data is missing
 };
 

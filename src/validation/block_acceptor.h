@@ -13,12 +13,12 @@ namespace ibd {
 struct BlockOutcome {
     RuleResult violation;             //!< set: the block was refused
     bool is_new = false;              //!< stored now; false: stored before
-    const HeaderNode* node = nullptr; //!< the node of its header; null: the header was refused
+    const HeaderNode* node = nullptr; //!< the node of its header; null: the header was rejected
     /** ProcessBlock only: the verdict of connecting it; nothing: it was not connected. */
     std::optional<RuleResult> verdict;
 };
 
-/** The data of a block that keeps all rules which need no coins, when its bytes are not at hand. */
+/** The data about a block that passed all checks without coins, for a caller without its bytes. */
 struct SoundBlock {
     BlockHeader header;
     uint32_t size = 0; //!< bytes
@@ -38,10 +38,10 @@ public:
     /** Adds a header. `out`, if given, gets its node on success. */
     RuleResult AcceptHeader(const BlockHeader& header, const HeaderNode** out)
         IBD_EXCLUDES(m_tree.headers.mutex);
-    /** Checks that need only the bytes; `view` is parsed from them. */
+    /** Checks that need only the bytes; `view` is the parsed block. */
     RuleResult CheckStranger(ByteSpan raw, BlockView& view) const;
-    /** Checks a block without its coins and stores it. `stored`: where it lies already.
-     *  `checked`: it has passed CheckBlock. */
+    /** Checks a block without its coins and stores it. `stored`: its position if it is in a block
+     *  file already. `checked`: it has passed CheckBlock. */
     Result<BlockOutcome> Accept(const BlockView& view, const FilePos* stored, bool checked)
         IBD_EXCLUDES(m_storing, m_tree.headers.mutex);
     /** The same for bytes. */
@@ -52,7 +52,7 @@ public:
     /** Stores a block of the tree that has passed the same checks, unless it is stored; drops it
      *  from the system's cache. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node) IBD_EXCLUDES(m_storing);
-    /** Records such a block as seen and pruned, unless it was seen. */
+    /** Records such a block as received and pruned, unless it was received before. */
     void NotePruned(const BlockView& block, const HeaderNode& node) IBD_EXCLUDES(m_storing);
 
 private:

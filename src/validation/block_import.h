@@ -1,7 +1,7 @@
 // BlockImporter: brings blocks from files into the index: the node's own blk files for -reindex
 // (left in place), any other file for -loadblock (copied). Blocks may lie in any order, repeated,
-// on branches, or between garbage. One thread. Memory: file position and hash of each block whose
-// parent was not seen yet, and the scanner's window.
+// on branches, or between garbage. One thread. Memory: file position and hash of each block that
+// waits for its parent, and the scanner's window.
 #pragma once
 
 #include "util/progress.h"
@@ -18,14 +18,14 @@ public:
     BlockImporter(ChainManager& chain, BlockStore& blocks, Env& env, Logger& log,
                   const std::atomic<bool>& interrupt);
 
-    /** Where Reindex() shows how far it is. */
+    /** The display of Reindex()'s progress. */
     void ShowIn(const ProgressTargets& progress) { m_progress = progress; }
     /** Bytes of the store's block files. */
     Result<uint64_t> StoredBytes() const;
     /** Indexes every block of the store's files. Stops early, without error, when interrupted. */
     Result<> Reindex();
-    /** Does the same with the same result, but reads only blocks that the survey has not found
-     *  sound, and the bytes around them. */
+    /** Does the same with the same result, but skips blocks that the survey has found sound: it
+     *  reads only the others and the bytes between blocks. */
     Result<> Reindex(const BlockSurvey& survey);
     /** Stores the blocks of a file that is not obfuscated; they are connected later. The file may
      *  be a pipe. A pipe cannot be read again, so blocks before their parent are left out; an
@@ -37,7 +37,8 @@ public:
     Result<> FindMissing();
 
     uint64_t Accepted() const { return m_accepted; }
-    /** Reindex() writes here where the files break the chain, for an error that may follow. */
+    /** Reindex() notes here the places where the files break the chain, for an error that may
+     *  follow. */
     void TellBreakIn(std::string& text)
     {
         text.clear();
@@ -45,7 +46,8 @@ public:
     }
 
 private:
-    /** Where a block lies that waits for its parent: in a file of the store, or in m_source. */
+    /** The position of a block that waits for its parent: in a file of the store, or in m_source.
+     */
     struct Waiting {
         FilePos stored;
         uint64_t offset = 0;
@@ -92,12 +94,12 @@ private:
     const ReadableFile* m_source = nullptr; //!< of LoadFile(), while it runs
     bool m_reads_once = false;              //!< m_source is a pipe
     uint64_t m_left_out = 0;                //!< blocks of the pipe that came before their parent
-    /** By parent; with equal parents in the order of the files. */
+    /** By parent; blocks with the same parent in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
     Result<> m_failure; //!< a disk error; ends the import
     uint64_t m_accepted = 0;
     uint64_t m_damaged = 0; //!< damaged blocks of the store, left out
-    std::optional<ImportBreak> m_refused; //!< the first block of the store that was not taken
+    std::optional<ImportBreak> m_refused; //!< the first block of the store that was not accepted
     std::string* m_break = nullptr;
 };
 

@@ -28,17 +28,17 @@ public:
     /** Marks nodes again after a failed write. */
     void PutBack(const Nodes& nodes) { m_dirty.insert(nodes.begin(), nodes.end()); }
     void MarkDirty(const HeaderNode* node) { m_dirty.insert(node); }
-    /** Do the same as HeaderTree's functions, and note the changed nodes. */
+    /** The same as HeaderTree's functions, and note the changed nodes. */
     void MarkFailed(HeaderNode* node);
     void ClearFailure(HeaderNode* node);
 
-    /** Records that the block of `node` is stored at `pos`, with witnesses, which every peer sends
-     *  once segwit is active. */
+    /** Records that the block of `node` is stored at `pos`, including its witnesses: every peer
+     *  sends them once segwit is active. */
     void SetData(HeaderNode& node, FilePos pos, uint32_t tx_count);
     /** Records that the block was checked, without a place. */
     void SetSeen(HeaderNode& node, uint32_t tx_count);
-    /** Another copy of a stored block takes its place. Undo data in the file of the same number
-     *  stays. */
+    /** Replaces the position of a stored block by that of another copy. Undo data in the rev file
+     *  of the same number stays valid. */
     void MoveData(HeaderNode& node, FilePos pos);
     void SetUndo(HeaderNode& node, FilePos pos);
     /** Marks undo data of the block as missing or unusable. */
@@ -52,11 +52,11 @@ public:
     /** Sets chain_tx_count of `node` and of all descendants that waited for it; returns them,
      *  parents first. Empty if the parent is not linked. */
     std::vector<HeaderNode*> Link(HeaderNode& node);
-    /** The chain begins above `base`, up to which it has `chain_tx_count` transactions: links the
-     *  blocks that waited for it. */
+    /** Sets the start of a chain from a snapshot of `base`: up to it the chain has `chain_tx_count`
+     *  transactions. Links the blocks that waited for it. */
     void LinkFrom(HeaderNode& base, uint64_t chain_tx_count);
-    /** Has `node` and the blocks below it count as stored with witnesses, which the coins of a
-     *  snapshot take for granted. */
+    /** Marks `node` and the blocks below it as received with witnesses: the coins of a snapshot
+     *  presuppose them. */
     void AssumeWitnesses(HeaderNode& node);
 
 private:
@@ -70,7 +70,7 @@ private:
     HeaderTree& m_tree;
     BlockIndexDb& m_db;
     Nodes m_dirty;
-    /** By missing parent; with equal parents in the order of arrival. */
+    /** By missing parent; blocks with the same parent in the order of arrival. */
     std::multimap<const HeaderNode*, HeaderNode*> m_waiting;
 };
 

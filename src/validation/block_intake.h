@@ -22,7 +22,7 @@ public:
         const HeaderNode* node = nullptr; //!< the node of the block's header
         int64_t source = -1;              //!< identifies the sender
         Bytes raw;
-        bool via_compact = false; //!< see net's PeerBlock; returned with a refusal
+        bool via_compact = false; //!< see PeerBlock (net); returned with a refused block
     };
     struct Refused {
         const HeaderNode* node = nullptr;
@@ -38,7 +38,8 @@ public:
     };
 
     /** `fatal` receives failures of the machine. `news` is called, on threads of the chain, when
-     *  there is room again, a block was refused, or a source may be idle again. */
+     *  there is room again, when a block was refused, and when a source may have no block in
+     *  process any more. */
     BlockIntake(ChainManager& chain, ChainThread& thread, std::function<void(const Error&)> fatal,
                 std::function<void()> news);
     ~BlockIntake() { Stop(); }
@@ -48,12 +49,13 @@ public:
     bool HasRoom(size_t bytes) const;
     /** False: there is no room. A block that waits already is dropped. */
     bool Put(Block&& block);
-    /** Whether the block was put, and is neither stored nor returned by TakeRefused() yet. */
+    /** Whether the block was passed to Put(), and is not yet stored or returned by TakeRefused().
+     */
     bool Holds(const HeaderNode& node) const;
-    /** Whether a block of this source is neither refused yet, nor stored and connected as far as
-     *  possible. */
+    /** Whether a block of this source is still being processed: not refused, and not yet stored and
+     *  connected. */
     bool IsBusyWith(int64_t source) const;
-    /** The refused blocks since the last call, also those whose fault showed when they were
+    /** The blocks refused since the last call, including those that failed when they were
      *  connected. */
     std::vector<Refused> TakeRefused();
     /** Blocks stored, and blocks connected, since the last call. */
@@ -99,7 +101,8 @@ private:
     mutable std::deque<Stored> m_stored IBD_GUARDED_BY(m_mutex);
     mutable std::unordered_map<int64_t, size_t> m_busy IBD_GUARDED_BY(m_mutex); //!< by source
     std::map<BlockHash, Note> m_notes IBD_GUARDED_BY(m_mutex);
-    std::deque<BlockHash> m_note_order IBD_GUARDED_BY(m_mutex); //!< some have a verdict already
+    std::deque<BlockHash> m_note_order IBD_GUARDED_BY(m_mutex); //!< may include blocks with a
+                                                                //!< verdict
     std::vector<Refused> m_refused IBD_GUARDED_BY(m_mutex);
     std::vector<Taken> m_taken IBD_GUARDED_BY(m_mutex); //!< at most kMaxNotes
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;

@@ -1,7 +1,7 @@
-// BlockPruner: deletes block files. First its caller writes everything, so that no coins depend on
-// a block that is about to be deleted; then the files are removed from the index, durably; then
-// they are deleted. A crash in between leaves files that the next start deletes. Owned by the
-// ChainManager, under its state lock except where stated.
+// BlockPruner: deletes block files. First the caller flushes all coins, so that none depends on a
+// block that will be deleted; then the files are removed from the index, durably; then they are
+// deleted. A crash in between leaves files that the next start deletes. Owned by the ChainManager,
+// under its state lock except where stated.
 #pragma once
 
 #include "validation/chain_view.h"
@@ -23,21 +23,21 @@ public:
     Result<> Load();
     /** Whether block files of this directory were ever deleted. Any thread. */
     bool HasPruned() const { return m_has_pruned; }
-    /** From now on they were. Durable with the next write of the index. Any thread. */
+    /** Records that files were deleted. Durable with the next write of the index. Any thread. */
     Result<> SetPruned();
 
-    /** The files that -prune has no room for now; null: nothing is connected. */
+    /** The files to delete so that the rest fits into -prune=<n>; null: nothing is connected. */
     std::vector<int32_t> FilesToPrune(const HeaderNode* connected) const;
     /** The files without a block above `height`, for pruneblockchain. */
     std::vector<int32_t> FilesBelow(const HeaderNode& connected, int32_t height) const;
-    /** Deletes files; everything connected must be written. Those stay that a reader would need
-     *  after a crash. */
+    /** Deletes the files, except those that a reader would need after a crash. All connected blocks
+     *  must be flushed before. */
     Result<> Prune(std::vector<int32_t> files);
-    /** Deletes existing files that the index does not name. */
+    /** Deletes block files that exist but are not in the index. */
     void DeleteForgotten() const;
 
 private:
-    /** The highest block that no reader needs now. */
+    /** The highest block up to which no reader needs blocks now. */
     int32_t LastUnlocked(const HeaderNode& connected) const;
     void KeepLocked(std::vector<int32_t>& files) const;
     void DeleteFiles(const std::vector<int32_t>& files) const;

@@ -25,7 +25,8 @@ struct LoadedBlock {
 
 /** Reads one block from disk, parses it and checks it without context. If hash or merkle root do
  *  not match, it is read once more. If they still differ, the result is an error that names block,
- *  height, file, offset and remedy, because damage is no verdict. `verdict` has a broken rule. */
+ *  height, file, offset and remedy: damage says nothing about the block. Any other broken rule is
+ *  returned in `verdict`. */
 Result<std::unique_ptr<LoadedBlock>> LoadBlock(const BlockStore& blocks, const StoredBlock& block,
                                                const ConsensusParams& params);
 

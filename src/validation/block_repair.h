@@ -1,5 +1,6 @@
-// BlockRepair: damaged stored blocks. With a network they are fetched again. An I/O error does not
-// count as damage: the block on the disk may be intact. Owned by the ChainManager. Any thread.
+// BlockRepair: damaged stored blocks. They are requested again from peers, if the node has a
+// network. An I/O error is not damage: the block on the disk may be intact. Owned by the
+// ChainManager. Any thread.
 #pragma once
 
 #include "util/found.h"
@@ -22,8 +23,8 @@ public:
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
     std::string DescribeMissing(const HeaderNode& node) const;
-    /** The highest damaged block on the way from `connected` down to `fork`, after its fetching was
-     *  arranged; null: none. On the thread that changes the chain. */
+    /** The highest damaged block on the path from `connected` down to `fork`; null: none. Has
+     *  requested it again from peers. On the thread that changes the chain. */
     Result<const HeaderNode*> FindDamaged(const HeaderNode* connected, const HeaderNode* fork);
     /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
     Result<> LeaveToPeers(const Error& error);
@@ -42,7 +43,7 @@ private:
     BlockTree& m_tree;
     /** Blocks that ForgetDamaged() has found damaged. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_tree.headers.mutex);
-    /** From NoteLeftOut(), up to a maximum: place and reason. */
+    /** The places and reasons passed to NoteLeftOut(), up to a maximum number. */
     static constexpr size_t kMostLeftOut = 10'000;
     std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_tree.headers.mutex);
 };

@@ -1,5 +1,5 @@
 // BlockSurvey: the contents of the block files by frames and block headers alone: a separate header
-// tree and the place of each block, in the order of the files. The tree supposes that each block is
+// tree and the place of each block, in the order of the files. The tree assumes that each block is
 // sound. Readers report sound blocks (Checked()); BlockImporter::Reindex() uses the survey and must
 // build the same index as without it. One thread; Checked() from any, for different blocks. Memory:
 // the tree and 32 bytes a block.
@@ -21,7 +21,7 @@ struct SurveyedBlock {
     HeaderNode* node = nullptr;
     FilePos pos;
     uint32_t frame_size = 0; //!< bytes according to the frame
-    bool refused = false;    //!< the header breaks a rule: the search continued inside the frame
+    bool refused = false;    //!< the header breaks a rule: the search continues inside the frame
     // Set by Checked().
     bool checked = false;    //!< keeps all rules that need no coins
     uint32_t block_size = 0; //!< bytes of the block itself
@@ -60,7 +60,7 @@ private:
     HeaderTree m_tree;
     std::vector<SurveyedBlock> m_blocks;
     FrameGaps m_gaps;
-    /** By parent; with equal parents in the order of the files. */
+    /** By parent; blocks with the same parent in the order of the files. */
     std::multimap<BlockHash, Waiting> m_waiting;
 };
 

@@ -1,6 +1,6 @@
-// BlockTree: the header tree with what follows from the state of its blocks: the active chain, the
-// candidates for the tip, the records to be written, the warnings. All of it is under the headers
-// lock. Owned by the ChainManager and shared by its parts.
+// BlockTree: the header tree and the data derived from the state of its blocks: the active chain,
+// the candidates for the tip, the records to be written, the warnings. All of it is under the
+// headers lock. Owned by the ChainManager and shared by its parts.
 #pragma once
 
 #include "chain/chain_reader.h"
@@ -23,14 +23,14 @@ struct BlockTree {
 
     /** Null: none yet. */
     HeaderNode* Tip() const { return headers.tip; }
-    /** Marks a block that broke a rule, and all on it; logs it. */
+    /** Marks a block as invalid, and its descendants as children of an invalid block; logs it. */
     void MarkInvalid(HeaderNode& node, const RuleViolation& violation, Logger& log)
         IBD_EXCLUDES(headers.mutex);
-    /** Whether a block of the active chain is damaged and has not come again. */
+    /** Whether a block of the active chain is lost: damaged, and not yet received again. */
     bool IsLost(const HeaderNode& node) const IBD_REQUIRES_SHARED(headers.mutex);
     /** A lost block has a sound copy at `pos`. */
     void Replace(HeaderNode& node, const FilePos& pos) IBD_REQUIRES(headers.mutex);
-    /** The chain begins with the coins of a snapshot. An error: its block is unknown. */
+    /** Sets the start of a chain from the coins of a snapshot. An error: its block is unknown. */
     Result<> BeginAt(const SnapshotStart& start, Logger& log) IBD_REQUIRES(headers.mutex);
     /** Collects the candidates again. */
     void RebuildCandidates() IBD_REQUIRES(headers.mutex)
@@ -42,14 +42,14 @@ struct BlockTree {
     BlockIndex index IBD_GUARDED_BY(headers.mutex);
     CandidateSet candidates IBD_GUARDED_BY(headers.mutex);
     ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
-    /** Damaged blocks of the active chain that have not come again, by height. */
+    /** The lost blocks of the active chain by height: damaged, and not yet received again. */
     std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);
-    /** The block of the snapshot that the coins began with, while nothing proves it; null: the
-     *  chain was built from genesis. */
+    /** The block of the snapshot from which the coins started, until the snapshot is proven; null:
+     *  the chain was built from genesis. */
     std::atomic<const HeaderNode*> snapshot_base{nullptr};
-    /** The block of the coins that stay beside those of a snapshot; null: none. */
+    /** The block of the older coins that are kept beside those of a snapshot; null: none. */
     std::atomic<const HeaderNode*> historical_tip{nullptr};
-    /** There are coins, and so a tip that candidates are compared with. */
+    /** Whether there are coins, and so a tip to compare candidates with. */
     std::atomic<bool> has_coins{false};
 };
 

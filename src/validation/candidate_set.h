@@ -1,8 +1,8 @@
-// CandidateSet: the blocks that may become the tip. Each is linked to genesis through blocks that
-// were all seen, had not failed when it was added, and is at least as preferred as the tip. Owned
+// CandidateSet: the blocks that may become the tip. Each candidate is linked to genesis through
+// received blocks, had not failed when it was added, and is at least as preferred as the tip. Owned
 // by the ChainManager, under its headers lock, because it depends on the order and statuses of
-// nodes: take a block out before its sequence is changed. Memory: a few entries, and one for each
-// block above the coins if those were left behind.
+// nodes: remove a block before its sequence is changed. Memory: usually a few entries; if the coins
+// are behind the stored blocks, one for each block above them.
 #pragma once
 
 #include "chain/chain.h"

@@ -36,16 +36,16 @@
 namespace ibd {
 
 enum class FlushMode {
-    kIfNeeded, //!< the cache is over its bound, or the last write was long ago
+    kIfNeeded, //!< the cache exceeds its bound, or the last write was long ago
     kAlways,
 };
 
 /** Whether to stop between two blocks; empty: never. */
 using Pause = std::function<bool()>;
 
-/** The coins, and the block that they are at, which in a reorganisation is not the visible tip. As
- *  long as it lives, no block is connected and no coins are written. Making one waits for a block
- *  that is being connected, or for a write. */
+/** The coins, and the block that they are at (during a reorganisation not the visible tip). While
+ *  it exists, no block is connected and no coins are written. Construction waits for a block that
+ *  is being connected, or for a write. */
 class CoinsGuard {
 public:
     /** `lock`: of the state. Use ChainManager::HoldCoins(). */
@@ -74,14 +74,15 @@ public:
 
     /** Reads the block index. */
     Result<> LoadIndex();
-    /** Stores the genesis block if it is not in the block files yet. */
+    /** Stores the genesis block unless the block files have it. */
     Result<> StoreGenesis();
     /** Takes over the coins and makes their best block the tip. First completes a write that a
-     *  crash interrupted, from the blocks. `snapshot`: the coins began with it. Again, on the
-     *  thread that changes the chain, to continue with the coins of a snapshot whose block has more
-     *  work than the tip; the older coins stay open. On an error the node must stop. */
+     *  crash interrupted, from the blocks. `snapshot`: the snapshot from which the coins started. A
+     *  second call, on the thread that changes the chain, switches to the coins of a snapshot whose
+     *  block has more work than the tip; the older coins stay open. On an error the node must stop.
+     */
     Result<> AttachCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot = nullptr);
-    /** Any thread. Afterwards write the index. */
+    /** Any thread. Write the index afterwards. */
     SnapshotMarks& Snapshot() { return m_snapshot; }
     /** `checker` runs input scripts. Without one, a block whose scripts must run is an error. Must
      *  outlive the manager. */
@@ -101,15 +102,15 @@ public:
     {
         return m_acceptor.AcceptBytes(raw, stored);
     }
-    /** The same for a block at `stored` that another caller has passed through CheckBlock and
+    /** The same for a block at `stored` that has already passed CheckBlock and
      *  ContextualCheckBlock. */
     Result<BlockOutcome> AcceptSound(const SoundBlock& block, const FilePos& stored)
     {
         return m_acceptor.AcceptSound(block, stored);
     }
-    /** Stores a block of the tree, unless it is stored already. The caller has passed it through
-     *  CheckBlock and ContextualCheckBlock. For blocks that will not be connected: they are dropped
-     *  from the system's cache. */
+    /** Stores a block of the tree, unless it is stored already. The block has already passed
+     *  CheckBlock and ContextualCheckBlock. For blocks that will not be connected: their bytes are
+     *  dropped from the system's cache. */
     Result<> StoreSound(const BlockView& block, const HeaderNode& node)
     {
         return m_acceptor.StoreSound(block, node);
@@ -120,61 +121,63 @@ public:
     {
         return m_undo.Put(node, undo);
     }
-    /** Sets the maker of missing or damaged undo data from blocks. It is called on the thread that
-     *  changes the chain, without the headers lock. False: it cannot make any; otherwise
-     *  TryLeftAside() follows. Without a maker, none is made. */
+    /** Sets a function that starts making missing or damaged undo data from the blocks. It is
+     *  called on the thread that changes the chain, without the headers lock. It returns false if
+     *  it cannot; otherwise TryLeftAside() is called later. Without it no undo data is made. */
     void SetUndoMaker(std::function<bool()> maker) { m_undo.SetMaker(std::move(maker)); }
-    /** Call when undo data of blocks of the active chain was made, or will not be: branches that
-     *  were put aside without it are candidates again, for the next ActivateBestChain(). Any
+    /** Call it when undo data of the active chain was made, or when that failed: branches that were
+     *  set aside for lack of it become candidates again, for the next ActivateBestChain(). Any
      *  thread. */
     void TryLeftAside();
-    /** Marks a block of the active chain in the database as broken, by a rule that was skipped when
-     *  its coins were made; the next start then refuses the coins. This process, which is about to
-     *  end, goes on unchanged. An error: the next flush tries again. Any thread. */
+    /** Marks a block of the active chain as invalid in the database only: it breaks a rule that was
+     *  skipped when the coins were made. The next start then refuses the coins; the running
+     *  process, which is about to stop, keeps its chain. On an error the next flush tries again.
+     *  Any thread. */
     Result<> NoteBroken(const HeaderNode& node);
     /** Like StoreSound(), but records the block as pruned instead of storing it. */
     Result<> NotePruned(const BlockView& block, const HeaderNode& node);
     /** For blocks from peers: CheckBlock, AcceptBlock, ActivateBestChain. A block that fails
-     *  CheckBlock leaves no trace, because the fault may be in these bytes and not in the block. */
+     *  CheckBlock is not recorded, because other bytes with the same hash may be valid. */
     Result<BlockOutcome> ProcessBlock(ByteSpan raw);
     /** The first two steps of ProcessBlock(); the caller has the block connected later. */
     Result<BlockOutcome> TakeBlock(Bytes raw);
-    /** The verdict on a block on the tip, without proof of work and signet solution, without taking
-     *  it. `check_merkle_root`: also check the root in its header. There must be a tip. Runs
+    /** Checks a block on the tip without accepting it, and without its proof of work and signet
+     *  solution. `check_merkle_root`: also check the root in its header. There must be a tip. Runs
      *  scripts, so call it on the connecting thread. */
     RuleVerdict TestBlock(const BlockView& block, bool check_merkle_root);
     /** Connects and disconnects blocks until the tip is the best known block. Returns early,
      *  without error, when interrupted or when `pause` (called between blocks) returns true. A
-     *  better branch is put aside, with a warning, if a block on the way to it cannot be
-     *  disconnected because its undo data is missing, until that is made, or because it is damaged,
-     *  until a peer has sent it again. Without a maker or a network it is an error, and no block is
-     *  disconnected. */
+     *  better branch is set aside, with a warning, if a block on the way to it cannot be
+     *  disconnected: its undo data is missing and must be made first, or the block is damaged and
+     *  must be received again. If the node cannot do that (no maker of undo data, no network), the
+     *  call fails and no block is disconnected. */
     Result<> ActivateBestChain(const Pause& pause = {});
 
     /** Marks a block invalid permanently and moves off it; ignores genesis, as Core does. Changes
-     *  nothing if there is an obstacle on the way. */
+     *  nothing if a block on the way cannot be disconnected. */
     Result<Obstacle> InvalidateBlock(const HeaderNode& node);
     /** Undoes InvalidateBlock(), or a failed check. */
     Result<> ReconsiderBlock(const HeaderNode& node);
-    /** Treats a block as if it had arrived before others of the same work. */
+    /** Treats a block as if it had been received before others of the same work. */
     Result<> PreciousBlock(const HeaderNode& node);
 
     // Damaged block files; block_repair.h.
 
-    /** Reads the files in which damage was found since the last call, and has their damaged blocks
-     *  fetched again. They are marked as missing, except connected ones, which are lost: they keep
-     *  their place, which undo data refers to, until a sound copy is stored. In memory only, so
-     *  that the next start accepts a repaired file; durable once the block is stored again. Returns
-     *  these blocks; the log names them. Fails on an I/O error, or if a block is damaged again
-     *  after it was fetched. Any thread. */
+    /** Reads the files in which damage was found since the last call, and requests their damaged
+     *  blocks again from peers. Those are marked as missing. Connected ones count as lost instead:
+     *  they keep their position, because undo data refers to it, until a sound copy is stored. The
+     *  marks are in memory only, so that the next start accepts a repaired file; they become
+     *  durable when the block is stored again. Returns these blocks; the log names them. Fails on
+     *  an I/O error, or if a block is damaged a second time. Any thread. */
     Result<std::vector<const HeaderNode*>> ForgetDamaged() { return m_repair.ForgetDamaged(); }
     /** Notes that indexing found the block `hash` damaged in a block file, for DescribeMissing().
-     *  Lost at the end of the process. */
+     *  Kept in memory only. */
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why)
     {
         m_repair.NoteLeftOut(hash, pos, why);
     }
-    /** Text about a block that is not stored: "block ... at height ...", and its damaged place. */
+    /** Text about a block that is not stored: "block ... at height ...", and the position of a
+     *  damaged copy. */
     std::string DescribeMissing(const HeaderNode& node) const
     {
         return m_repair.DescribeMissing(node);
@@ -183,8 +186,8 @@ public:
     // Durability.
 
     Result<> Flush(FlushMode mode);
-    /** Writes only the block index; the coins may stay behind it. Any thread. Connecting and
-     *  storing blocks do not wait for it, unless they write the index too. */
+    /** Writes only the block index, not the coins. Any thread. It blocks connecting and storing of
+     *  blocks only if these write the index too. */
     Result<> FlushIndex();
     /** Makes the next kIfNeeded flush, after the block being connected, write everything. */
     void FlushSoon() { m_flush_soon = true; }
@@ -196,9 +199,10 @@ public:
 
     /** Whether block files of this directory were ever deleted. */
     bool HasPruned() const { return m_pruner.HasPruned(); }
-    /** Deletes, as far as allowed, files without a block above `height`; in prune mode. */
+    /** In prune mode: deletes, as far as allowed, files without a block above `height`. */
     Result<> PruneTo(int32_t height);
-    /** Deletes the files that -prune has no room for, and those left over from an earlier start. */
+    /** Deletes files until the rest fits into -prune=<n>, and those left over from an earlier
+     *  start. */
     Result<> PruneAtStart();
     // The coins.
 
@@ -232,8 +236,8 @@ private:
 
     // chain_activation.cpp
     Result<> Activate(const Pause& pause) IBD_REQUIRES(m_activation);
-    /** Only the thread that holds `activation` moves it, so that thread reads it without the state
-     *  lock. */
+    /** Only the thread that holds `activation` changes it, so that thread may read it without the
+     *  state lock. */
     HeaderNode* Connected() const IBD_REQUIRES(m_activation) IBD_NO_THREAD_CHECK
     {
         return m_connected;
@@ -242,9 +246,10 @@ private:
     Result<> Reorganise() IBD_REQUIRES(m_activation);
     Result<> Move(const std::function<Result<>()>& move) IBD_REQUIRES(m_activation);
     Result<> MoveToBetter() IBD_REQUIRES(m_activation);
-    /** An obstacle to disconnecting the blocks above `fork`, before any is disconnected. */
+    /** Looks, before the first disconnect, for an obstacle to disconnecting the blocks above
+     *  `fork`. */
     Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_activation);
-    /** Puts aside branches that can be reached only by disconnecting the obstacle. */
+    /** Sets aside branches that can be reached only by disconnecting the obstacle. */
     void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_activation);
     std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES(m_activation);
     Result<> ConnectHidden(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_activation);
@@ -286,18 +291,19 @@ private:
     Arith256 m_precious_work IBD_GUARDED_BY(m_tree.headers.mutex);
 
     std::unique_ptr<CoinsDb> m_coins IBD_GUARDED_BY(m_state);
-    /** Replaced by the coins of a snapshot; open because walks over them may be under way. */
+    /** The older coins, replaced by those of a snapshot; kept open because walks over them may be
+     *  running. */
     std::unique_ptr<CoinsDb> m_older_coins IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsDbReader> m_coins_reader IBD_GUARDED_BY(m_state);
     std::unique_ptr<CoinsCache> m_cache IBD_GUARDED_BY(m_state);
-    /** The block that the coins are at; null: none yet. During a reorganisation it moves while the
-     *  visible tip stays. */
+    /** The block that the coins are at; null: none yet. It changes during a reorganisation, while
+     *  the visible tip does not. */
     HeaderNode* m_connected IBD_GUARDED_BY(m_state) = nullptr;
     /** The block that the coins on disk are at. */
     std::atomic<const HeaderNode*> m_flushed = nullptr;
     int64_t m_last_flush IBD_GUARDED_BY(m_state) = 0; //!< MonotonicMicros
     VersionBitsCache m_version_bits IBD_GUARDED_BY(m_state);
-    /** The block whose verdict ProcessBlock() waits for, and that verdict. */
+    /** The block that ProcessBlock() waits for, and its verdict. */
     const HeaderNode* m_submitted IBD_GUARDED_BY(m_state) = nullptr;
     std::optional<RuleResult> m_submitted_verdict IBD_GUARDED_BY(m_state);
 

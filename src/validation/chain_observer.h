@@ -16,10 +16,10 @@ public:
     virtual ~ChainObserver() = default;
     virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
     virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
-    // A reorganisation. Called without locks but that of the activation, so these may take time.
+    // A reorganisation. These calls may take time: only the activation lock is held.
     /** Blocks are about to be disconnected. TipReached() follows in any case. */
     virtual void TipLeft() {}
-    /** The coins are at the new tip, which other threads do not see yet. Null: a step failed, and
+    /** The coins are at the new tip, which other threads cannot see yet. Null: a step failed, and
      *  the node must stop. */
     virtual void TipReached(const HeaderNode*) {}
     virtual void TipChanged(const HeaderNode&) {}
@@ -62,7 +62,7 @@ public:
     {
         if (m_observer) m_observer->BlockChecked(hash, verdict);
     }
-    /** Begins and ends of warnings; the first are logged. */
+    /** Starts and ends of warnings; starts are logged. */
     void Warnings(const std::vector<ChainWarnings::News>& news) const
     {
         for (const auto& [warning, text] : news) {

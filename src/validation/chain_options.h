@@ -19,17 +19,17 @@ struct ChainManagerOptions {
     BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
     Arith256 minimum_work;              //!< -minimumchainwork
     SipKey hash_key{};                  //!< random, keys the coins table
-    size_t threads = 1;                 //!< for reading coins ahead, including the caller's
+    size_t threads = 1;                 //!< threads for reading coins ahead, including the caller's
     int64_t max_tip_age = 24 * 60 * 60; //!< -maxtipage, seconds
     /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
      *  kManualPruning: only on request. */
     uint64_t prune_target = 0;
     PruneLocks* prune_locks = nullptr; //!< limit pruning; outlive the chain
-    /** There is a network: damaged stored blocks are fetched again. */
+    /** The node has a network: damaged stored blocks are requested again from peers. */
     bool peers_bring_blocks = false;
 };
 
-/** Where a chain begins whose coins are those of a snapshot. */
+/** The start of a chain whose coins are those of a snapshot. */
 struct SnapshotStart {
     const AssumeutxoData& data;
     BlockHash historical; //!< the block of the older coins beside them

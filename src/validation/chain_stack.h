@@ -1,7 +1,7 @@
-// ChainStack: an opened chain: block index, block files, and the ChainManager on both. It opens
-// them in the only correct order and closes them in reverse. Used by node, tests, tools and
-// benches. Owned by its opener; opened and closed on one thread. Memory: according to the options
-// of its parts.
+// ChainStack: an open chain: block index, block files, and the ChainManager that uses both. Opens
+// them in the required order and closes them in reverse. Used by node, tests, tools and benches.
+// Owned by its opener; opened and closed on one thread. Memory: according to the options of its
+// parts.
 #pragma once
 
 #include "storage/data_dir.h"
@@ -25,10 +25,10 @@ public:
     ChainStack(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
                ChainStackOptions options, const std::atomic<bool>& interrupt);
 
-    // For callers with work between the steps, in this order. Others call OpenChain().
+    // The steps of OpenChain(), in order, for callers that do other work between them.
 
     Result<> OpenIndex();
-    /** Also makes the manager; call its LoadIndex() next. */
+    /** Opens the stores and creates the manager; call its LoadIndex() next. */
     Result<> OpenBlocks();
     /** Opens coins for ChainManager::AttachCoins(), after StoreGenesis(). `wipe`: an empty
      *  database. */

@@ -1,6 +1,6 @@
 // ChainThread: the only thread of a node that changes the chain. It connects blocks, runs tasks of
-// other threads between two blocks, and flushes an idle chain at intervals. Owned by the node. Any
-// thread but itself may call it. Memory: a task for each waiting thread.
+// other threads between two blocks, and flushes an idle chain at intervals. Owned by the node.
+// Called from any thread except its own. Memory: a task for each waiting thread.
 #pragma once
 
 #include "util/mutex.h"
@@ -11,8 +11,8 @@ namespace ibd {
 
 class ChainThread {
 public:
-    /** `fatal` receives an error while blocks are connected; it should interrupt the chain.
-     *  `served` is called on this thread whenever Served() has grown. */
+    /** `fatal` receives an error from connecting blocks; it should interrupt the chain. `served` is
+     *  called on this thread whenever Served() has grown. */
     ChainThread(ChainManager& chain, std::function<void(const Error&)> fatal,
                 std::function<void()> served = {});
     /** Runs the remaining tasks. */
@@ -31,9 +31,9 @@ public:
     }
     /** Connects all that can be connected; waits until that is done or interrupted. */
     void Activate();
-    /** The same; meanwhile it calls `watch` on the caller's thread a few times a second. */
+    /** The same; while waiting it calls `watch` on the caller's thread a few times a second. */
     void Activate(const std::function<void()>& watch);
-    /** The same without waiting: done once Served() has reached the returned number. */
+    /** The same without waiting; it is done when Served() reaches the returned number. */
     uint64_t ActivateSoon();
     uint64_t Served() const { return m_served; }
     /** Whether a task is waiting. */

@@ -1,5 +1,5 @@
-// ChainView: the chain for its readers: headers, the active chain, stored blocks, and how far the
-// download is. A ChainManager is one; code that changes nothing takes a const ChainView. Any
+// ChainView: read access to the chain: headers, the active chain, stored blocks, and the state of
+// the download. Implemented by ChainManager; code that changes nothing takes a const ChainView. Any
 // thread. Takes only the headers lock, for microseconds, unless stated otherwise.
 #pragma once
 
@@ -24,14 +24,14 @@ public:
     // Headers and the active chain.
 
     ChainReader Read() const { return ChainReader(m_tree.headers); }
-    /** The tip, without waiting. During a reorganisation it is the old one until the new one is as
-     *  good. */
+    /** The tip, without waiting for a lock. During a reorganisation it is the old tip until the new
+     *  branch has as much work. */
     TipInfo Current() const;
     /** The tip as a node, of which only members fixed at insertion may be read; null: none yet. */
     const HeaderNode* Tip() const { return m_tree.Tip(); }
 
-    /** The block of the snapshot that the coins began with, while nothing proves it: blocks up to
-     *  it may be missing and have no undo data. Null: the coins were built from genesis. */
+    /** The block of the snapshot from which the coins started, until the snapshot is proven: blocks
+     *  up to it may be missing and have no undo data. Null: the coins were built from genesis. */
     const HeaderNode* SnapshotBase() const { return m_tree.snapshot_base; }
     /** The block of the older coins that are kept beside those of a snapshot; null: none. */
     const HeaderNode* HistoricalTip() const { return m_tree.historical_tip; }
@@ -46,8 +46,8 @@ public:
     Result<Bytes> ReadBlock(const HeaderNode& node) const;
     Result<BlockUndo> ReadUndo(const HeaderNode& node) const;
     bool IsStored(const BlockHash& hash) const;
-    /** The lowest lost block above height `after`; null: none. A block is lost if it is of the
-     *  active chain, damaged, and has not come again. */
+    /** The lowest lost block above height `after`; null: none. A block of the active chain is lost
+     *  if it is damaged and was not received again. */
     const HeaderNode* NextLost(int32_t after) const;
     bool IsLost(const HeaderNode& node) const;
     /** Whether a block is stored above a missing one with a known header. O(headers). */
@@ -58,8 +58,8 @@ public:
 
     // The download.
 
-    /** Whether the tip is old or has little work, so that most of the chain is missing. Becomes
-     *  false once, and not while blocks are imported. */
+    /** Whether the node is in initial block download: its tip is old or has too little work. Once
+     *  false, it stays false; it does not become false while blocks are imported. */
     bool IsInitialBlockDownload() const;
     void SetImporting(bool importing) { m_importing = importing; }
     /** Whether blocks are being read from files. */

@@ -18,7 +18,7 @@ public:
     struct Entry {
         OutPoint outpoint;
         bool used = false;  //!< false: on the free list
-        bool spent = false; //!< no coin; kept so that the base learns of the spend
+        bool spent = false; //!< no coin; kept so that a flush removes the coin from the base
         bool dirty = false; //!< differs from the base
         bool fresh = false; //!< the base has no coin of this outpoint
         Coin coin;
@@ -35,20 +35,20 @@ public:
         Entry* entry = nullptr; //!< null: the outpoint is not in the table
     };
     Place Find(const OutPoint& outpoint) const { return Find(outpoint, TagOf(outpoint)); }
-    /** The part of Find() that waits for no memory. */
+    /** Hashing, the part of Find() that reads no table memory. */
     uint32_t TagOf(const OutPoint& outpoint) const
     {
         return static_cast<uint32_t>(m_hasher(outpoint));
     }
     Place Find(const OutPoint& outpoint, uint32_t tag) const;
-    /** Have the processor fetch what Find() will read for the outpoint of this tag, one step after
-     *  the other, some searches before. */
+    /** Prefetch the memory that Find() will read for this tag. Call both steps in order, some
+     *  searches before Find(). */
     void PrefetchSlot(uint32_t tag) const
     {
         if (!m_slots.empty()) __builtin_prefetch(&m_slots[tag & (m_slots.size() - 1)]);
     }
     void PrefetchEntry(uint32_t tag) const;
-    /** Adds an entry at a place from Find() that has none. */
+    /** Adds an entry at a place where Find() found none. */
     Entry& Insert(const Place& place, const OutPoint& outpoint);
     /** Removes the entry at a place from Find(). */
     void Erase(const Place& place);
@@ -82,9 +82,8 @@ private:
     static constexpr size_t kChunk = 2048;      //!< entries
     static constexpr size_t kFirstSlots = 1024; //!< power of two
 
-    /** Slots hold tag << 32
-     *   entry number + 1, or 0. The tag is the low half of the hash. It gives the slot where a
-     *  search begins, so the index can grow without reading entries. */
+    /** Slots hold tag << 32 entry number + 1, or 0. The tag is the low half of the hash. It
+     *  determines the slot where a search begins, so the index can grow without reading entries. */
     using Slot = uint64_t;
 
     Entry& At(uint32_t number) const { return m_chunks[number / kChunk][number % kChunk]; }

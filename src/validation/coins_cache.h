@@ -20,7 +20,7 @@ public:
 
     /** The coin; null: not unspent. The pointer is valid until the cache is changed. */
     Result<const Coin*> Get(const OutPoint& outpoint);
-    /** Does not change this cache; for overlays on top of it. */
+    /** The same without caching a coin read from the base; for overlays on this cache. */
     Found<Coin> Read(const OutPoint& outpoint) const override;
     bool IsInMemory(const OutPoint& outpoint) const override;
 
@@ -29,9 +29,11 @@ public:
     void Add(const OutPoint& outpoint, Coin coin, bool may_exist);
     /** Removes the coin and moves it to `spent`, if given. False: there was none. */
     Result<bool> Spend(const OutPoint& outpoint, Coin* spent = nullptr);
-    /** Undoes an Add(); the coin must be unspent since. Reads nothing, so it cannot fail. */
+    /** Undoes an Add() whose coin was not spent since. Does not read the base, so it cannot fail.
+     */
     void Remove(const OutPoint& outpoint);
-    /** Takes all changes of an overlay on this cache, and empties it. Reads nothing. */
+    /** Applies all changes of an overlay on this cache, and empties the overlay. Does not read the
+     *  base. */
     void Take(CoinsCache& overlay);
 
     /** Mark the begin and end of applying or undoing a block. In between, and permanently if
@@ -40,16 +42,17 @@ public:
     void BeginBlock() { m_in_block = true; }
     void EndBlock() { m_in_block = false; }
 
-    /** Those without an entry here. Searches wait for their memory together, and later ones for
-     *  the same outpoints find it in the processor's cache. */
+    /** Returns the outpoints that have no entry in this cache. Searches a batch with prefetching,
+     *  so that cache misses overlap; later searches for these outpoints hit the processor's cache.
+     */
     std::vector<OutPoint> NotCached(std::span<const OutPoint> outpoints) const;
-    /** Prepares the processor's cache for coins that will be added. */
+    /** Prefetches the memory for coins that will be added. */
     void PrefetchPlaces(std::span<const OutPoint> outpoints) const;
     /** Reads uncached coins from the base on the pool's threads. Missing ones are skipped; a later
      *  Get() reports them. */
     Result<> Prefetch(std::span<const OutPoint> outpoints, ThreadPool& pool);
 
-    /** Writes all changes to the database, in its order, which becomes the state after `best`. Then
+    /** Writes all changes to the database, in key order; its best block becomes `best`. Then
      *  empties the cache (Flush) or keeps the coins (Sync). On an error the cache is unchanged.
      *  Within a block it is an error. */
     Result<> Flush(CoinsDb& db, const BlockHash& best);

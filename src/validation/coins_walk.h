@@ -1,6 +1,6 @@
 // CoinsWalk: visits every coin at a block of the active chain, in database order, while the node
-// works. It reads a cursor of the database and applies a sorted list of differences, so that coins
-// at an older block are visible without a change of the chainstate. One thread. Memory: the
+// keeps running. It walks a cursor of the database and applies a sorted list of differences, so the
+// coins at an older block can be read without changing the chainstate. One thread. Memory: the
 // differences between the tip and the block.
 #pragma once
 
@@ -43,7 +43,8 @@ private:
     size_t m_next = 0;
 };
 
-/** Counts and hashes the coins of a fresh walk. Returns early with an error when interrupted. */
+/** Counts and hashes the coins of a walk that has not begun. Returns early with an error when
+ *  interrupted. */
 Result<CoinsStats> ComputeCoinsStats(CoinsWalk& walk, CoinsHashKind kind,
                                      const std::atomic<bool>& interrupt);
 

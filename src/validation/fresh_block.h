@@ -1,5 +1,5 @@
-// FreshBlock: keeps the block that was stored last on the tip, so that it is connected without
-// being read back from the disk. Memory: one block. Owned by the ChainManager; any thread.
+// FreshBlock: keeps the last stored block whose parent is the tip, so that it need not be read from
+// the disk to be connected. Memory: one block. Owned by the ChainManager; any thread.
 #pragma once
 
 #include "util/mutex.h"
@@ -17,7 +17,7 @@ public:
         m_block = std::move(block);
     }
 
-    /** Null: the kept block, if any, belongs to another node. Nothing is kept afterwards. */
+    /** Returns the kept block if it belongs to this node, else null. Nothing is kept afterwards. */
     std::unique_ptr<LoadedBlock> Take(const HeaderNode& node)
     {
         const Lock lock(m_mutex);

@@ -1,5 +1,5 @@
-// Where block files hold no whole block: to name the place behind which -reindex finds no chain.
-// One thread.
+// Finds the places in block files that contain no whole block, to name the place after which
+// -reindex finds no more chain. One thread.
 #pragma once
 
 #include "storage/block_store.h"
@@ -16,11 +16,12 @@ struct ImportBreak {
 /** Collects the places between the frames of block files while these are read for -reindex. */
 class FrameGaps {
 public:
-    /** Frames of this file follow, in the order in which they are found. */
+    /** Begins a file. Its frames follow, in the order in which they are found. */
     void BeginFile(int32_t number);
-    /** A frame, also one that was refused: its bytes belong to it. `offset`: of the block in it. */
+    /** Adds a frame; a refused one too, because its bytes belong to it. `offset`: of the block in
+     *  it. */
     void AddFrame(uint32_t offset, size_t block_bytes);
-    /** Reads what follows the last frame. */
+    /** Reads the bytes after the last frame. */
     Result<> EndFile(const ReadableFile& file);
 
     /** The first place that belongs to no frame, except for zeros at a file's end. */
@@ -42,8 +43,8 @@ private:
     std::optional<Gap> m_last;  //!< the first in this file
 };
 
-/** Adds what -reindex found to an error about headers that are missing, which may follow from it;
- *  nothing if `text` is empty. Other errors have causes of their own. */
+/** Appends `text`, the findings of -reindex, to an error about missing headers, which may be their
+ *  consequence. Other errors, and an empty `text`, change nothing. */
 Error WithBreak(const Error& error, const std::string& text);
 
 } // namespace ibd

@@ -12,9 +12,9 @@ public:
     /** All arguments outlive it. */
     IndexWriter(const ChainStores& stores, BlockTree& tree) : m_stores(stores), m_tree(tree) {}
 
-    /** Writes all changed records. After an error they count as changed still. */
+    /** Writes all changed records. After an error they still count as changed. */
     Result<> Save() IBD_EXCLUDES(m_saving, m_tree.headers.mutex);
-    /** The record of this block says from now on that it broke a rule; the tree does not. */
+    /** Marks this block as invalid in its record, but not in the tree. */
     void MarkBroken(const HeaderNode& node) IBD_EXCLUDES(m_tree.headers.mutex);
 
 private:

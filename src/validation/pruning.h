@@ -22,10 +22,10 @@ inline constexpr uint64_t kLeastPruneTarget = uint64_t{550} << 20;
 /** The highest block that may be deleted with the tip at `tip`; at most `wanted`. */
 int32_t LastToPrune(int32_t tip, int32_t wanted);
 
-/** What readers of stored blocks leave to pruning. */
+/** The limit that readers of stored blocks set to pruning. */
 struct PruneLimit {
     int32_t last = 0;    //!< the highest block that may be deleted; negative: none
-    std::string_view by; //!< the reader that sets it; empty: none does
+    std::string_view by; //!< name of the reader that sets the limit; empty: none
 };
 /** `most`: without readers. */
 PruneLimit LimitOf(std::span<const PruneLock> locks, int32_t most);
@@ -41,7 +41,8 @@ struct PruneGoal {
     int32_t best_header = 0; //!< height
     /** The highest block that no reader needs. */
     int32_t last = std::numeric_limits<int32_t>::max();
-    /** Initial download: deletes many files at once, because pruning writes all coins. */
+    /** During initial download many files are deleted at once, because each pruning flushes all
+     *  coins. */
     bool downloading = false;
 };
 

@@ -16,16 +16,16 @@ class ScriptChecker {
 public:
     virtual ~ScriptChecker() = default;
 
-    /** `true`: later blocks may be connected again soon, as near the tip, so verified results are
-     *  kept. `false`: a kept result is used once and removed. */
+    /** `true`: later blocks may be connected again soon, as near the tip, so results stay in the
+     *  caches. `false`: a cached result is removed when it is used. */
     virtual void Remember(bool) {}
     /** Whether signatures of the next blocks may be verified in batches, not by libsecp256k1 alone.
      */
     virtual void Batch(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
-    /** After Begin(): the transactions that Add() will get, in this order, so that it can look
-     *  ahead. They stay valid until Finish() has returned. */
+    /** Call it after Begin(): the transactions of the following Add() calls, in order, so that the
+     *  checker can look ahead. They stay valid until Finish() has returned. */
     virtual void Expect(std::span<const TxView>) {}
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay
      *  valid and unchanged until Finish() has returned. */

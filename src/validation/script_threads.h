@@ -1,7 +1,7 @@
 // ScriptThreads: runs the input scripts of a block on a pool of threads while the block is being
 // connected, and on the caller's afterwards. Owned by the node. One block at a time, all calls from
 // the connecting thread. Skips transactions that the caches hold under the same flags, which does
-// not change the verdict. Where the chain allows it and nothing is to be remembered, signatures are
+// not change the verdict. Where the chain allows it and results are not cached, signatures are
 // verified in batches (consensus/deferred_inputs.h), which does not change it either. Memory: for
 // each transaction of the block its spent outputs and shared hashes, some 300 bytes, and as much
 // again for each 16 inputs; for each thread a batch.
@@ -36,7 +36,7 @@ public:
     void Expect(std::span<const TxView> txs) override;
     void Add(const TxView& tx, std::span<const Coin> spent) override;
     RuleResult Finish() override;
-    /** The work in batches of the block that was begun last, for tests. */
+    /** The batch work of the last begun block, for tests. */
     const DeferBudget& Budget() const { return m_budget; }
 
 private:
@@ -83,13 +83,14 @@ private:
     bool m_batch_allowed = false;
     bool m_batch = false; //!< of this block
     DeferBudget m_budget; //!< likewise
-    std::span<const TxView> m_expected; //!< next, after what Add() got
-    std::deque<Hash32> m_keys;          //!< of the first of them, for the script cache
+    std::span<const TxView> m_expected; //!< index of the next one after the last Add()
+    std::deque<Hash32> m_keys;          //!< script cache keys of the first ones of m_expected,
+                                        //!< computed ahead
     std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool
     std::atomic<size_t> m_first_bad{0};
-    ThreadPool m_pool; //!< last, so that it ends before the data that its threads use
+    ThreadPool m_pool; //!< last member: destroyed before the data that its threads use
 };
 
 } // namespace ibd

@@ -11,27 +11,29 @@ namespace ibd {
 
 Path SnapshotFolder(const DataDir& dir);
 
-/** The block of the snapshot in use; nothing: none is. A folder without the hash of its block is
- *  passed over and logged, as Core does. */
+/** The block of the snapshot in use; nothing: there is none. A folder without the hash of its block
+ *  is ignored and logged, as in Core. */
 Found<BlockHash> FindSnapshot(Env& env, Logger& log, const DataDir& dir);
 
 /** Makes `folder` the chainstate of a snapshot of that block. */
 Result<> WriteSnapshotBase(Env& env, const Path& folder, const BlockHash& base);
 
-/** Whether what lies at the folder's place, if anything, is a chainstate that may be replaced.
- *  Otherwise the error names the obstacle. */
+/** Checks that a file or folder at this path, if any, is a chainstate that may be replaced;
+ *  otherwise the error names the obstacle. */
 Result<> CheckSnapshotFolder(Env& env, const DataDir& dir);
 
-/** For a rebuild of the chainstate: removes that of a snapshot, if there is one, as Core's does. An
- *  error, before anything is removed, if the folder holds a file of someone else. */
+/** For a rebuild of the chainstate: removes the chainstate of a snapshot, if there is one, as Core
+ *  does. If the folder contains a foreign file, it fails and removes nothing. */
 Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
 
-/** The coins of a snapshot are proven: its folder takes the place of the chainstate, which is
- *  removed. Neither is open. After a crash the next start finds both as they were, or it done. */
+/** Call it when the coins of a snapshot are proven: removes the chainstate and moves the snapshot's
+ *  folder to its place. Neither may be open. After a crash the next start finds the old state or
+ *  the new one. */
 Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir);
 
-/** The coins of a snapshot are wrong: its folder is kept under another name, as Core does, so that
- *  no start uses it. If the name is taken by an earlier one, it is removed. It is not open. */
+/** Call it when the coins of a snapshot are wrong: renames the folder, as Core does, so that no
+ *  start uses it. If that name exists from an earlier snapshot, the folder is removed. It must not
+ *  be open. */
 Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir);
 
 /** Checks the permission to make and remove files in a database's folder, if there is one. After a

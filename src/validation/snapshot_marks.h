@@ -11,13 +11,14 @@ public:
     /** The tree outlives it. */
     explicit SnapshotMarks(BlockTree& tree) : m_tree(tree) {}
 
-    /** Before the coins of a snapshot of `base` come into place: their opening needs it durable. */
+    /** Call it before the coins of a snapshot of `base` are put in place: opening them requires
+     *  these records to be durable. */
     void Assume(const HeaderNode& base) IBD_EXCLUDES(m_tree.headers.mutex);
-    /** The history below the snapshot that the chain's coins began with is proven. */
+    /** Call it when the history below the snapshot from which the coins started is proven. */
     void Trust() IBD_EXCLUDES(m_tree.headers.mutex);
-    /** The coins of a snapshot of `base` are wrong: forgets the failures and the undo data of
-     *  blocks above it, which came from them. Before the chain has coins, or after the end of the
-     *  thread that changes it. */
+    /** Call it when the coins of a snapshot of `base` are wrong: clears failures and undo data of
+     *  blocks above it, because they came from these coins. Call it before the chain has coins, or
+     *  after the end of the thread that changes it. */
     void Disown(const HeaderNode& base) IBD_EXCLUDES(m_tree.headers.mutex);
 
 private:

@@ -1,4 +1,4 @@
-// Checks of a start before it uses a data directory or rebuilds from it: block files against the
+// Checks at start-up, before a data directory is used or rebuilt from: block files against the
 // index. Main thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// UndoKeeper: undo data of blocks: storing it, finding it missing or damaged, having it made again.
-// Owned by the ChainManager, on the thread that changes the chain except where stated.
+// UndoKeeper: undo data of blocks: stores it, detects missing or damaged records, and has them made
+// again. Owned by the ChainManager, on the thread that changes the chain except where stated.
 #pragma once
 
 #include "storage/undo.h"
@@ -15,8 +15,8 @@ namespace ibd {
 struct Obstacle {
     enum class Kind {
         kNoUndo,     //!< the block's undo data is missing
-        kUndoIsMade, //!< the same, and it is being made from the blocks, for a later attempt
-        kDamaged,    //!< the block is damaged, and peers send it again, for a later attempt
+        kUndoIsMade, //!< the same, but it is being made from the blocks: try again later
+        kDamaged,    //!< the block is damaged, but was requested again from peers: try again later
     };
     const HeaderNode* block = nullptr; //!< the highest such block; null: none
     Kind kind = Kind::kNoUndo;
@@ -33,7 +33,8 @@ public:
 
     /** See ChainManager::SetUndoMaker(). */
     void SetMaker(std::function<bool()> maker) { m_maker = std::move(maker); }
-    /** Undo data on the way from `connected` down to `fork`. The index forgets damaged records. */
+    /** Checks undo data on the path from `connected` down to `fork`. Removes damaged records from
+     *  the index. */
     Result<Obstacle> FindMissing(HeaderNode* connected, const HeaderNode* fork);
     /** Stores the undo data of a block that is being connected, unless it exists. `intact`: the
      *  record of an earlier connection was read and its checksum is right. Any thread. */
