@@ -19,7 +19,7 @@ inline void PrefetchBytes(const void* begin, size_t count)
 template <typename T>
 void Prefetch(const T* object)
 {
-    PrefetchBytes(object, sizeof(T));
+    if (object) PrefetchBytes(object, sizeof(T)); // no sums with null
 }
 
 /** Calls each of `steps` once for 0, 1, ... count - 1. Each step runs some indexes behind the step

@@ -59,8 +59,13 @@ TEST_CASE("a table finds its entries, also where hashes collide", "[mempool]")
         }
         if (step % 500 != 0) continue;
         const auto tag_of = [](uint64_t hash) { return static_cast<uint32_t>(hash); };
-        for (uint32_t tag = UINT32_MAX - 8; tag != 16; ++tag) {
-            const PoolTx* const candidate = table.Candidate(tag);
+        std::vector<uint64_t> tags;
+        for (uint32_t tag = UINT32_MAX - 8; tag != 16; ++tag) tags.push_back(tag);
+        const std::vector<const PoolTx*> candidates = table.Candidates(tags);
+        REQUIRE(candidates.size() == tags.size());
+        for (size_t i = 0; i < tags.size(); ++i) {
+            const PoolTx* const candidate = candidates[i];
+            const auto tag = tag_of(tags[i]);
             const auto is_it = [&](const auto& item) {
                 return tag_of(item.second.hash) == tag && item.second.tx.get() == candidate;
             };
