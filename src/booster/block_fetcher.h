@@ -12,16 +12,17 @@ class BlockFetcher {
 public:
     virtual ~BlockFetcher() = default;
 
-    /** Starts to fetch the blocks missing from the goal into the sink. Called again when the goal
+    /** Starts to fetch the missing blocks of the goal into the sink. Called again when the goal
      *  starts over. */
     virtual void Fetch(DownloadGoal& goal, BlockSink& sink) = 0;
-    /** Ends fetching: on return, neither is used any more. */
+    /** Stops fetching; on return, goal and sink are no longer used. */
     virtual void StopFetching() = 0;
-    /** There is room again, or a block was refused. Returns quickly. */
+    /** Call it when there is room again, or a block was refused. Returns quickly. */
     virtual void Wake() = 0;
     /** Number of connected peers. */
     virtual size_t PeerCount() const = 0;
-    /** Asks peers for their last headers, and returns how many have sent all of them. */
+    /** Asks peers for their latest headers, and returns the number of peers that have sent all of
+     *  them. */
     virtual HeaderAnswers AskForLastHeaders() = 0;
 };
 

@@ -1,4 +1,4 @@
-// BlockPrefetch: fetches blocks while the node waits for hints, so that slow hints cost no time. A
+// BlockPrefetch: downloads blocks while the node waits for hints, so that the wait costs no time. A
 // thread of its own checks each block by the rules that need no coins, and stores it. No block is
 // connected or folded; the booster then reads the blocks from the disk. Owned by Node; made,
 // stopped and destroyed on the start thread. Memory: the queue of the supply
@@ -23,7 +23,7 @@ struct BlockPrefetchOptions {
 
 class BlockPrefetch {
 public:
-    /** Begins once there are headers. All arguments must outlive it. */
+    /** Fetching begins once there are headers. All arguments must outlive it. */
     BlockPrefetch(Env& env, Logger& log, ChainManager& chain, BlockFetcher& fetcher,
                   BlockPrefetchOptions options);
     ~BlockPrefetch() { (void)Stop(); }
@@ -54,7 +54,7 @@ private:
     const BlockPrefetchOptions m_options;
     ChainKeeper m_keeper;
 
-    // Used by the thread, after its end by Stop().
+    // Used by the thread, and after its end by Stop().
     uint64_t m_unsynced = 0;
     int64_t m_synced_at = 0;
     Result<> m_status;

@@ -1,6 +1,6 @@
-// BlockRefetch: fetches blocks that the block files no longer have intact, so that a sync can
-// continue from its saved work: a stored block was found damaged, or blocks that were read before
-// are not stored any more. Created where it is needed; the session's thread.
+// BlockRefetch: downloads blocks again that are damaged in the block files, or are no longer stored
+// although a sync has read them, so that the sync can continue from its saved work. Created where
+// it is needed; the session's thread.
 #pragma once
 
 #include "booster/session_parts.h"
@@ -11,14 +11,14 @@ class BlockRefetch {
 public:
     explicit BlockRefetch(SessionParts& parts) : m_parts(parts) {}
 
-    /** Call after a run failed with `error`. True: the cause was damaged blocks, and peers have
+    /** Call it after a run failed with `error`. True: damaged blocks were the cause, and peers have
      *  sent them again. */
     Result<bool> Mend(const Error& error);
 
     /** Fetches the blocks up to `terminal` that are not stored, if there are any. */
     Result<> FetchMissing(const HeaderNode& terminal, BlockFetcher& peers);
-    /** Fetches only the missing blocks that unfinished work has already read, as it does not
-     *  request them itself. `first_stored`: see ChainKeeper. */
+    /** Fetches only the missing blocks that unfinished work has already read: resuming does not
+     *  request these. `first_stored`: see ChainKeeper. */
     Result<> FetchRead(const HeaderNode& terminal, BlockFetcher& peers, int32_t first_stored = 0);
 
 private:

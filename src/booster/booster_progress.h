@@ -49,7 +49,7 @@ struct UndoProgress {
 /** The values of getboosterinfo. */
 struct BoosterProgress {
     BoosterState state = BoosterState::kFold;
-    /** Terminal block, hints and verdict also before there is a fold. */
+    /** Terminal block, hints and verdict are set even before a fold begins. */
     FoldProgress fold = {};
     int32_t headers = -1;                          //!< height of the best header; -1: not known
     std::optional<DownloadProgress> download = {}; //!< while blocks come from peers
@@ -62,7 +62,7 @@ struct BoosterProgress {
 /** "reading", "joining", ... */
 const char* PhaseName(JoinProgress::Phase phase);
 
-/** Seconds for `rest`, if `done` took `seconds`; nothing: there is no rate yet. */
+/** Seconds for `rest`, at the rate of `done` in `seconds`; nothing: there is no rate yet. */
 std::optional<double> SecondsLeft(double done, double rest, double seconds);
 
 } // namespace ibd

@@ -1,7 +1,8 @@
-// BoosterSession: the booster within the start of a node: decides whether it runs, with given hints
-// or with hints that the node makes; runs it on stored blocks or on blocks from peers; makes the
-// undo data that it omits; tends its files; and reports its progress to RPC. Its parts share
-// SessionParts. Owned by Node. All calls on one thread, unless a comment says otherwise.
+// BoosterSession: the booster during a node's start. Decides whether the booster runs, and whether
+// with given hints or with hints that the node makes; runs it on stored blocks or on blocks from
+// peers; makes the undo data that a fold does not write; manages its files; and reports progress to
+// RPC. Its parts share SessionParts. Owned by Node. All calls on one thread, unless a comment says
+// otherwise.
 #pragma once
 
 #include "booster/block_refetch.h"
@@ -15,55 +16,58 @@ class BoosterSession {
 public:
     BoosterSession(Env& env, Logger& log, const ChainParams& params, SessionOptions options);
 
-    /** Sets the chain for all calls below. Again after the chain was closed. */
+    /** Sets the chain for all calls below. Call it again after the chain was closed. */
     void Attach(ChainManager& chain, SessionHooks hooks = {});
 
-    /** Opens the hints, before anything on disk is changed, so that a wrong file does no harm. */
+    /** Opens the hints. Called before the start changes anything on disk, so that a wrong file does
+     *  no harm. */
     Result<> OpenHints(const HintsChoice& choice) { return m_given.Open(choice); }
     /** The opened hints; null: none. */
     const Hints* GivenHints() const { return m_parts.hints.get(); }
-    /** After a run: the hints failed a check. */
+    /** After a run: whether the hints failed a check. */
     bool HintsWereWrong() const { return m_given.WereWrong(); }
 
     // The steps of a start, in this order.
 
-    /** Describes, and removes, what earlier starts left. `reindexes`: the index is made anew;
-     *  `rebuilds`: the chainstate is. */
+    /** Logs and removes files that earlier starts left. `reindexes`: the index will be built anew;
+     *  `rebuilds`: the chainstate will be. */
     void TendKeptWork(bool reindexes, bool rebuilds);
-    /** Whether it may run if there is no chainstate. */
+    /** Whether the booster may run if there is no chainstate. */
     bool MayRun() const;
-    /** Whether the error of Build() is about headers that are missing. */
+    /** Whether the error of Build() is about missing headers. */
     bool LacksHeaders() const { return m_parts.lacks_headers; }
     /** Whether TakeSurvey() may be called, if there is no chainstate. */
     bool TakesSurvey() const;
-    /** Before a survey of block files of so many bytes: plans it and what follows. */
+    /** Call it before a survey of block files with this many bytes: plans the survey and the
+     *  following steps. */
     void PlanSurvey(uint64_t bytes) const;
     /** The same before an index that is built without a survey. Call it if MayRun(). */
     void PlanIndex(uint64_t bytes) const;
     /** Reads the blocks of a survey once, checks them all, and folds those below the hints' end, or
-     *  joins them for hints of its own, as far as possible. The work is kept for Run(), sound
-     *  blocks are noted in the survey. False: no block was read. Errors are the machine's. */
+     *  joins them to make its own hints, as far as possible. The work is kept for Run(), and sound
+     *  blocks are marked in the survey. False: no block was read. Errors are the machine's. */
     Result<bool> TakeSurvey(BlockSurvey& survey);
-    /** Before a chainstate is built: converts hints; without any, asks peers. */
+    /** Call it before a chainstate is built: converts hints; if there are none, asks peers for
+     *  them. */
     Result<> PrepareHints();
-    /** Builds the chainstate, if one hints file fails with the next one, at last without any.
+    /** Builds the chainstate. If a hints file fails, tries the next one, and finally without hints.
      *  kDone, kSerial or kInterrupted. */
     Result<VerdictKind> Build();
     /** One try of Build(). If headers or blocks are missing, starts the network and waits for them.
      *  Errors: without a network, hints that do not fit this chain, or no block up to which
      *  -ibdbooster may work; else the machine's. */
     Result<VerdictKind> Run();
-    /** In place of Build(): there is a chainstate. */
+    /** Call it instead of Build() if there is a chainstate. */
     Result<> StayBesideChainstate() { return m_upkeep.BesideChainstate(MayRun()); }
-    /** Makes the undo data that is wanted before the chain is used; else that of the last blocks,
-     *  so that Core can use this directory whenever the node stops. */
+    /** Makes the undo data that is wanted before the chain is used; otherwise only that of the last
+     *  blocks, so that Core can use this data directory whenever the node stops. */
     Result<> MakeUndo();
-    /** Logs the work that is still kept. */
+    /** Logs the unfinished work that is still on disk. */
     void DescribeKeptWork();
 
-    /** Has the chain ask for undo data that it misses. */
+    /** Sets the callback by which the chain requests missing undo data. */
     void ServeUndo();
-    /** The chain has come to miss undo data. */
+    /** Call it when the chain lacks undo data. */
     void AskForUndo();
     /** Makes the remaining undo data in the background; see UndoRun::Start(). */
     void StartUndo(std::function<void(const Result<>&)> ended);
@@ -72,8 +76,8 @@ public:
 
     // Any thread.
 
-    /** Call when the chainstate was built block by block up to `tip`: hints up to a block below it
-     *  that led to another chainstate were wrong. Fast if there are none such. */
+    /** Call when the chainstate was built block by block up to `tip`: marks hints for a block below
+     *  it as wrong if they led to another chainstate. Fast if there are none. */
     void Validated(const HeaderNode& tip)
     {
         if (!m_parts.chain->SnapshotBase()) m_parts.suspects.Proven(tip);

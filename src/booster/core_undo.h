@@ -1,5 +1,5 @@
-// Whether Bitcoin Core can use the undo data below the tip: at its start Core disconnects the last
-// six blocks in memory, and the booster's blocks have no undo data.
+// Whether Bitcoin Core finds the undo data that it needs below the tip: at start-up Core
+// disconnects the last six blocks in memory, and blocks of the booster have no undo data.
 #pragma once
 
 #include "util/log.h"
@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** Whether `tip` is the first block at which Core finds all that it needs. */
+/** Whether `tip` is the first block at which Core finds all undo data that it needs. */
 bool UndoJustSuffices(const HeaderNode& tip);
 /** Logs missing undo data, if any. */
 void WarnIfUndoIsShort(const ChainManager& chain, Logger& log);

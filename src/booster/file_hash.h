@@ -1,4 +1,4 @@
-// FileHash: SHA-256 of a file whose start may be hashed before the rest exists. One thread. Memory:
+// FileHash: SHA-256 of a file that is hashed piece by piece while it grows. One thread. Memory:
 // kPiece.
 #pragma once
 
@@ -20,8 +20,8 @@ public:
         return FileHash(path, std::move(file));
     }
 
-    /** Hashes the next piece below `end`, which only grows; the file must exist up to it. Returns
-     *  whether all below `end` is hashed. */
+    /** Hashes the next piece below `end`, which must not fall from call to call; the file must
+     *  exist up to it. Returns whether all bytes below `end` are hashed. */
     Result<bool> Advance(uint64_t end)
     {
         m_piece.resize(std::min<uint64_t>(kPiece, end - m_at));

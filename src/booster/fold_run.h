@@ -1,6 +1,5 @@
 // FoldRun: folds blocks with hints by a SyncEngine, from the block files, from peers or from the
-// survey of a reindex, and concludes from its verdict. Owned by BoosterSession; the session's
-// thread.
+// survey of a reindex, and handles its verdict. Owned by BoosterSession; the session's thread.
 #pragma once
 
 #include "booster/sync_plan.h"
@@ -11,10 +10,10 @@ class FoldRun {
 public:
     FoldRun(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
 
-    /** With the given hints. `full`: full validation, from undo data. `peers`: of missing blocks;
-     *  null: all are stored. */
+    /** Folds with the given hints. `full`: full validation, from undo data. `peers`: the source of
+     *  missing blocks; null: all are stored. */
     Result<Verdict> RunGiven(const HeaderNode& terminal, bool full, BlockFetcher* peers);
-    /** With its own hints. `first`: the result of their join; may be null. */
+    /** Folds with the node's own hints. `first`: the result of their join; may be null. */
     Result<Verdict> RunOwn(const HeaderNode& terminal, bool full, const Hints& hints,
                            const FirstPass* first);
     /** Folds the blocks of a survey with the given hints, as far as possible, for a later run. */

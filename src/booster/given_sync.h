@@ -1,6 +1,6 @@
-// GivenSync: the booster with hints of the user, of the hints folder or of peers: opens and
-// converts them, waits for their terminal block, folds with them, and drops them if they fail.
-// Owned by BoosterSession; the session's thread.
+// GivenSync: the booster with given hints, which come from the user, the hints folder or peers:
+// opens and converts them, waits for their terminal block, folds with them, and drops them if they
+// fail. Owned by BoosterSession; the session's thread.
 #pragma once
 
 #include "booster/fold_run.h"
@@ -17,19 +17,21 @@ public:
     {
     }
 
-    /** Opens the hints, before anything on disk is changed, so that a wrong file does no harm. */
+    /** Opens the hints. Called before the start changes anything on disk, so that a wrong file does
+     *  no harm. */
     Result<> Open(const HintsChoice& choice);
     /** Whether they must be converted by Convert() before use. */
     bool Wait() const { return m_waiting.has_value(); }
-    /** Converts waiting hints to a container, with the stored blocks; no result on interruption. If
-     *  the user named them and they are damaged, of other blocks or of blocks that are not stored,
-     *  that is an error; for hints of a folder it is logged. */
+    /** Converts waiting hints to a container, with the stored blocks; no result on interruption.
+     *  Hints that are damaged, or do not match the stored blocks, are an error if the user named
+     *  them; hints of a folder are then only logged. */
     Result<> Convert();
-    /** After Run(): they failed a check. */
+    /** After Run(): whether the hints failed a check. */
     bool WereWrong() const { return m_wrong; }
-    /** After Run(): drops hints that were wrong or refused. False: there are none such. */
+    /** After Run(): drops hints that were wrong or refused. False: none were. */
     bool DropFailed();
-    /** Folds the blocks of a survey below their end. Sound blocks are noted in the survey. */
+    /** Folds the blocks of a survey up to the end of the hints. Sound blocks are marked in the
+     *  survey. */
     Result<> FoldSurvey(BlockSurvey& survey);
     /** Builds the chainstate. kDone, kSerial or kInterrupted. */
     Result<VerdictKind> Run();
@@ -55,10 +57,10 @@ private:
     JoinSteps& m_steps;
     RuleCheck& m_check;
     std::optional<WaitingHints> m_waiting;
-    bool m_named = false;    //!< by the user; else found in a folder
+    bool m_named = false;    //!< named by the user; else found in a folder
     bool m_surveyed = false; //!< FoldSurvey() has read the blocks
     bool m_wrong = false;
-    bool m_failed = false; //!< they were wrong, or are not of this chain
+    bool m_failed = false; //!< the hints were wrong, or are of another chain
     std::string m_failure; //!< the reason
 };
 

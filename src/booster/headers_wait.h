@@ -12,14 +12,14 @@ class HeadersWait {
 public:
     /** Whether the headers suffice by now. */
     using Judge = std::function<HintsStanding()>;
-    /** Why it still waits although no peer has further headers; empty: it does not. */
+    /** Why the wait continues although no peer has further headers; empty: it ends. */
     using StillWaiting = std::function<std::string(const HeaderNode& best)>;
 
     HeadersWait(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
 
-    /** Waits until `judge` gives a standing that will not change, or the node shuts down.
-     *  `needed`: height of the last header that it needs; nothing: of all that there can be by now.
-     *  `then`: the steps after it. */
+    /** Waits until `judge` returns a standing that will not change, or the node shuts down.
+     *  `needed`: height of the last required header; nothing: all headers that can exist by now are
+     *  required. `then`: the steps after it. */
     HintsStanding Wait(const Judge& judge, std::optional<uint64_t> needed,
                        std::vector<WorkStep> then, BlockFetcher& peers,
                        const StillWaiting& waits = {});

@@ -1,5 +1,5 @@
-// HeadersWatch: decides that no more headers will come, as the chain of all peers may end below the
-// awaited block; a wait for headers then ends. One thread.
+// HeadersWatch: decides when a wait for headers must end because no more will come: the chain of
+// all peers may end below the awaited block. One thread.
 #pragma once
 
 #include "net/peer/header_answers.h"
@@ -28,7 +28,7 @@ private:
     int64_t m_moved_micros;
 };
 
-/** "2 of 3 peers have sent all their headers"; empty while none has. */
+/** "2 of 3 peers have sent all their headers"; empty before any peer has. */
 std::string Describe(const HeaderAnswers& answers);
 
 } // namespace ibd

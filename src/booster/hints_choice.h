@@ -9,8 +9,9 @@ namespace ibd {
 
 /** Extension of incomplete files in the hints folder. */
 inline constexpr std::string_view kHintsPartExtension = ".part";
-/** Names in the hints folder of containers being made: for peers, and from swifthints, with the
- *  hash of their file in between. A second file lies next to a container that is being made. */
+/** File names in the hints folder for containers that are being written: those for peers, and those
+ *  converted from swifthints, whose name includes the hash of the swifthints file. A container that
+ *  is being written has a second, temporary file. */
 inline constexpr std::string_view kKeepingHints = "keeping.part";
 inline constexpr std::string_view kConvertedHints = "swifthints-";
 inline constexpr std::string_view kConvertedPart = ".hints.part";
@@ -27,7 +28,7 @@ struct HintsChoice {
     std::optional<Path> folder;  //!< with -ibdboosterfile=auto, unless -ibdbooster=0
     std::optional<Uint256> hash; //!< required SHA-256 of the file, in the order of its hex digits
     Path converted = {};         //!< folder of containers converted from swifthints
-    std::vector<Uint256> refused = {}; //!< ids of hints not to be taken from the folder
+    std::vector<Uint256> refused = {}; //!< ids of hints that must not be used
 };
 
 /** swifthints, to be converted to a container before use. */
@@ -42,11 +43,11 @@ struct ChosenHints {
     std::optional<WaitingHints> waiting;
 };
 
-/** Opens the given file, or its conversion by an earlier start. In a folder: among readable files
- *  of this network the one that ends at `assumed_valid`, else the one that ends highest, on a tie
- *  the first by name; if there is none, the swifthints that end highest. The others are logged.
- *  Nothing: an empty folder, or no choice. Errors: a given file is unreadable, of another network,
- *  or has another hash. */
+/** Opens the given file, or its conversion by an earlier start. In a folder it chooses among the
+ *  readable files of this network: the one that ends at `assumed_valid`, else the one that ends
+ *  highest (on a tie the first by name), else the swifthints that end highest. The others are
+ *  logged. Nothing: an empty folder, or no choice. Errors: a given file is unreadable, of another
+ *  network, or has another hash. */
 Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                 const HintsChoice& choice, const BlockHash& assumed_valid);
 

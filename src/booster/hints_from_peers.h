@@ -1,6 +1,6 @@
 // HintsFromPeers: assembles a hints file in the hints folder from data of peers. An unfinished file
 // (<id>.part) is resumed: groups with the right checksum are not fetched again. Owned by Node. Data
-// arrives on the thread of the peers; Wait() is for another.
+// arrives on the thread of the peers; Wait() is called on another thread.
 #pragma once
 
 #include "booster/file_hash.h"
@@ -34,8 +34,8 @@ public:
     /** The chain's index must be loaded; it must outlive this. */
     HintsFromPeers(Env& env, Logger& log, const ChainManager& chain, HintsFetchOptions options);
 
-    /** Starts fetching and waits. The file once it is complete; nothing: there will be none, as
-     *  logged, or after Interrupt(). Errors are the machine's. */
+    /** Starts fetching and waits. Returns the file once it is complete; nothing: no file will come
+     *  (the reason is logged), or Interrupt() was called. Errors are the machine's. */
     Found<Path> Wait();
     /** Call it before Wait() is called for the next file. */
     void Again();
@@ -43,7 +43,7 @@ public:
     void Interrupt();
     /** The id of the fetched hints. */
     const Uint256& Id() const { return m_offer.id; }
-    /** After Wait(): the whole file did not match its offer, although each part did. */
+    /** After Wait(): whether the whole file did not match its offer, although each part did. */
     bool WasFalse() const { return m_was_false; }
 
     /** Any thread. */
@@ -69,15 +69,15 @@ private:
     const ChainManager& m_chain;
     const HintsFetchOptions m_options;
 
-    // For the thread of the peers; for Wait() when that is done, except for syncing and renaming
-    // meanwhile.
+    // Used by the thread of the peers, which may sync and rename files, and by Wait() after that
+    // thread is done.
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
     std::shared_ptr<WritableFile> m_part;
     std::vector<bool> m_there; //!< present groups
     size_t m_first_missing = 0;
     bool m_was_false = false;                  //!< set by Wait()
-    int64_t m_looked_at = 0;                   //!< by Wait(): last check, microseconds
+    int64_t m_looked_at = 0;                   //!< time of the last check by Wait(), microseconds
     std::atomic<bool> m_headers_ended = false; //!< no peer has more headers
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
@@ -97,9 +97,9 @@ private:
                                                                      //!< Wait()
     size_t m_file IBD_GUARDED_BY(m_mutex) = 0;                       //!< number of started files
     std::string m_failure IBD_GUARDED_BY(m_mutex);
-    uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of the present groups
+    uint64_t m_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< bytes of the groups received
     uint64_t m_total IBD_GUARDED_BY(m_mutex) = 0;
-    uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< present bytes from the start
+    uint64_t m_prefix IBD_GUARDED_BY(m_mutex) = 0; //!< bytes received without a gap from the start
     std::atomic<bool> m_wanted = false;            //!< set by Wait()
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
 };

@@ -11,7 +11,7 @@ struct HintsStanding {
     const HeaderNode* terminal = nullptr; //!< end of the booster's work; null: it may not run
     std::string refusal;                  //!< the reason, one line for the user
     bool may_change = false;              //!< later headers may allow it
-    bool lacks_headers = false;           //!< the refusal's cause are headers that are not there
+    bool lacks_headers = false;           //!< refused because headers are missing
 };
 
 /** `full_validation`: no block is assumed valid. `now`: seconds since 1970; if the best header is
@@ -20,9 +20,9 @@ HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                          const ChainManagerOptions& trust, bool full_validation, int64_t now);
 
 /** The highest block up to which the booster may make and use its own hints: on the best header
- *  chain, under the same conditions as the end of hints. Without an assumed-valid block, or with
- *  full validation, any block is allowed. `stored`: whether a block is available; empty: all are.
- *  `may_change`: later headers may lead higher. */
+ *  chain, under the same conditions as the terminal block of given hints. Without an assumed-valid
+ *  block, or with full validation, any block is allowed. `stored`: whether a block is available;
+ *  empty: all are. `may_change`: later headers may allow a higher block. */
 HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptions& trust,
                               bool full_validation, int64_t now,
                               const std::function<bool(const HeaderNode&)>& stored);

@@ -20,8 +20,9 @@ public:
     /** Opens the kept files; reads each of them once. Damaged ones are logged. */
     void Load();
     /** Keeps hints that were proven right: renames a file from peers, writes a container of others.
-     *  Above the limit, those that end lowest are removed. Bad data, also: hints of a format that
-     *  numbers unspendable outputs, as a container cannot be made from them without blocks. */
+     *  Above the limit, the files that end lowest are removed. Hints in a format that numbers
+     *  unspendable outputs are also bad data: converting them to a container would need the blocks.
+     */
     Result<> Keep(const Hints& hints, const BlockHash& terminal);
 
     std::vector<HintsOffer> Offers() override;

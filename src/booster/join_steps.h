@@ -1,6 +1,6 @@
-// JoinSteps: the steps that the join for own hints and validation share: the supply of their
-// blocks, and the end of a join that found an invalid block or no room. Owned by BoosterSession;
-// the session's thread.
+// JoinSteps: the steps shared by the join for own hints and by validation: the supply of blocks,
+// and the handling of a join that found an invalid block or had too little disk space. Owned by
+// BoosterSession; the session's thread.
 #pragma once
 
 #include "booster/sync_plan.h"
@@ -16,14 +16,16 @@ public:
      *  OwnHintsRoom(). */
     Result<JoinVerdict> WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
                                    const JoinBesides& besides, const Join& join);
-    /** After kNoRoom. Unrequested work gives way to the serial engine, which needs no room. */
+    /** Call it after kNoRoom. If the user did not request the work, the serial engine takes over,
+     *  which needs no such space. */
     Result<VerdictKind> NoRoom(const Verdict& verdict);
-    /** After kBlockInvalid or kUndecided. The serial engine reports the error of the chain, and
-     *  needs no room. */
+    /** Call it after kBlockInvalid or kUndecided. The serial engine then finds and reports the
+     *  invalid block. */
     VerdictKind GiveUp(const HeaderNode& terminal, const Verdict& verdict);
     /** Removes the hints and the notes of a validation, which are not needed any more. */
     Result<> CleanUp(bool keep_pairs);
-    /** After a whole run: CleanUp(), which keeps pairs if undo data is made of them. */
+    /** Call it after a whole run: CleanUp(), except that pairs are kept if undo data is made from
+     *  them. */
     Result<> CleanUpAfter(VerdictKind end);
 
 private:

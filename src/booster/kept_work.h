@@ -1,7 +1,6 @@
-// KeptWork: the work that unfinished syncs have left on the disk: what it is, how large it is, and
-// its removal. The only place outside a running fold or join that knows their files: it inspects,
-// measures, locks, describes and discards them. Holds no state but the folders; any thread, one at
-// a time for each folder.
+// KeptWork: the files that unfinished syncs have left on disk. The only place outside a running
+// fold or join that knows their files: it inspects, measures, locks, describes and discards them.
+// Holds no state but the folders; any thread, one at a time for each folder.
 #pragma once
 
 #include "booster/kept_files.h"
@@ -45,7 +44,7 @@ public:
     Result<FoldStanding> StandingOfFold(const Uint256& hints_id, const BlockHash& best) const;
     /** The state of a join in PairsFolder(). Bad data: it is damaged. */
     Found<JoinState> Pairs() const;
-    /** Own hints, and the files that an earlier join of all blocks left for them. */
+    /** The node's own hints, and the files that an earlier join of all blocks left for them. */
     struct OwnWork {
         BlockHash terminal;
         std::unique_ptr<Hints> hints;   //!< null: the join is unfinished
@@ -56,8 +55,8 @@ public:
     Found<OwnWork> OwnHints() const;
     /** The further results of the join that made the hints up to `terminal`. */
     Found<FirstPass> FirstPassOfHints(const BlockHash& terminal) const;
-    /** By height, the blocks that a fold or a join up to `terminal` has read, and would not read
-     *  again. */
+    /** For each height, whether a fold or a join up to `terminal` has read the block and would not
+     *  read it again. */
     Result<std::vector<bool>> BlocksRead(const HeaderNode& terminal) const;
 
     // Measure.
@@ -70,7 +69,7 @@ public:
 
     // Lock.
 
-    /** Against other nodes; the folder exists. An error: another node works there. */
+    /** Locks the folder, which must exist, against other nodes. An error: another node uses it. */
     Result<std::unique_ptr<FileLock>> Lock() const { return LockBooster(m_env, Folder()); }
     Result<std::unique_ptr<FileLock>> LockPairs() const
     {
@@ -89,10 +88,10 @@ public:
     /** Removes these parts (a sum of Part); the hints must not be open. */
     Result<> Discard(unsigned parts) const;
     /** Call at start, before anything is written: removes files that were being written when the
-     *  node died, and logs the size of the others, unless another node works there. */
+     *  node was killed, and logs the size of the others, unless another node uses the folder. */
     Result<> Tend() const;
-    /** Before a join up to `terminal`: removes hints, and a join that it cannot resume: one without
-     *  pairs if it keeps them, and the reverse. */
+    /** Call it before a join up to `terminal`: removes hints, and the files of an earlier join that
+     *  it cannot resume because only one of the two keeps pairs. */
     Result<> MakeWayForJoin(const HeaderNode& terminal, bool pairs) const;
     /** Notes that hints failed on the branch of their terminal block; see RememberBadHints(). */
     Result<> RememberBad(const Uint256& hints_id, const BlockHash& terminal,

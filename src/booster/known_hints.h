@@ -1,5 +1,6 @@
 // Hints files known to be right, by network, analogous to the assumed-valid block; the table is
-// still empty. A file in the table needs no second peer that offers it.
+// still empty. A file in the table is accepted from a single peer; others must be offered by a
+// second one.
 #pragma once
 
 #include "consensus/params.h"
@@ -15,7 +16,8 @@ struct KnownHints {
     bool operator==(const KnownHints&) const = default;
 };
 
-/** The compiled-in table: empty for each network, as no file exists that everyone can check. */
+/** The compiled-in table: empty for each network, because there is no file yet that everyone can
+ *  verify. */
 std::vector<KnownHints> KnownHintsOf(Network network);
 
 } // namespace ibd

@@ -1,6 +1,6 @@
 // LiveSupply: supplies a join with the stored blocks up to a block of a growing chain. Looks up the
-// place of each under the headers lock, and reads it without. Begin() on one thread; each source on
-// its own. Memory: a BlockPlan.
+// position of each block under the headers lock, then reads the block without the lock. Begin() on
+// one thread; each source on its own thread. Memory: a BlockPlan.
 #pragma once
 
 #include "swiftsync/file_block_source.h"

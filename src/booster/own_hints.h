@@ -30,19 +30,19 @@ enum class UndoWanted {
 struct OwnHintsOptions {
     enum class Mode {
         kOff,
-        kDefault, //!< if it is worth it and nothing prevents it
+        kDefault, //!< if it saves time and nothing prevents it
         kAsked,
     };
-    /** By default, bytes of blocks above which it is worth it. */
+    /** By default it makes hints for more than this many bytes of blocks. */
     static constexpr uint64_t kLeastBytes = uint64_t{1} << 30;
 
     Mode mode = Mode::kOff;
     uint64_t least_bytes = kLeastBytes;
-    /** The join keeps the data for making undo data. */
+    /** Whether the join keeps the data for making undo data. */
     UndoWanted undo = UndoWanted::kNo;
-    /** Undo data is made before the chain is used, not in the background. */
+    /** Whether undo data is made before the chain is used, not in the background. */
     bool undo_first = false;
-    /** If there is room, all rules but scripts are checked while hints are made. */
+    /** Whether all rules but scripts are checked while hints are made, if there is room. */
     bool checks = true;
 };
 
@@ -59,8 +59,9 @@ struct JoinBesides {
     bool pairs = false;  //!< keeps data for an UndoRun in UndoFolder()
     bool values = false; //!< checks all rules but scripts: see JoinOptions
 };
-/** Room for a sync with its own hints of `block_bytes` of blocks, without the blocks: in the
- *  booster's folder and the chainstate, and with pairs also in `blocks_dir` for undo data. */
+/** Disk space for a sync with its own hints of `block_bytes` of blocks, not counting the blocks:
+ *  for the booster's folder and the chainstate, and with pairs also for undo data in `blocks_dir`.
+ */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
                                    uint64_t block_bytes, const JoinBesides& besides);
 /** A disk with too little room, bytes. */
@@ -74,7 +75,7 @@ std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> nee
 
 struct MadeHints {
     std::unique_ptr<Hints> hints;
-    std::optional<FirstPass> first; //!< nothing with full validation, or if it is lost
+    std::optional<FirstPass> first; //!< missing with full validation, or if it was lost
 };
 
 class OwnHints {
@@ -86,12 +87,12 @@ public:
     {
     }
 
-    /** Makes the hints, or resumes. `made`: set if the verdict is kDone. Errors: the machine's;
-     *  durable work stays for the next start. */
+    /** Makes the hints, or resumes making them. `made`: set if the verdict is kDone. Errors: the
+     *  machine's; durable work stays for the next start. */
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockSupply& supply,
                              const JoinBesides& besides, MadeHints& made);
 
-    /** Makes Make() return soon, now and in later calls. Any thread. */
+    /** Makes current and later calls of Make() return soon. Any thread. */
     void Interrupt() { m_stop = true; }
     /** Progress of Make(). Any thread. */
     std::optional<OwnHintsProgress> Progress() const;

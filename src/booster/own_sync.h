@@ -1,6 +1,6 @@
-// OwnSync: the booster without given hints: decides whether and up to which block it works, has
-// OwnHints make the hints, has the rules checked, and folds with them. Owned by BoosterSession; the
-// session's thread.
+// OwnSync: the booster without given hints. Decides whether it runs and up to which block; OwnHints
+// makes the hints, RuleCheck checks the rules, and FoldRun folds with the hints. Owned by
+// BoosterSession; the session's thread.
 #pragma once
 
 #include "booster/fold_run.h"
@@ -17,14 +17,14 @@ public:
     {
     }
 
-    /** Whether it may run with these options, if there is no chainstate. */
+    /** Whether the booster may run with these options, if there is no chainstate. */
     bool MayRun(const ChainManagerOptions& trust) const;
-    /** The steps with a survey that nothing prevents. */
+    /** The planned steps if a survey is possible. */
     std::vector<WorkStep> SurveySteps() const;
     /** The steps after an index that is built without a survey. */
     std::vector<WorkStep> StepsAfterIndex() const { return StepsAfterIndex(JoinsValues()); }
-    /** Makes the hints from the blocks of a survey, which are read once. False: they are not
-     *  wanted, or not for this survey; no block was read. */
+    /** Makes the hints from the blocks of a survey in one read. False: hints are not wanted, or the
+     *  survey does not suffice; no block was read. */
     Result<bool> JoinSurvey(BlockSurvey& survey);
     /** Builds the chainstate. kDone, kSerial or kInterrupted. */
     Result<VerdictKind> Run();
@@ -36,9 +36,9 @@ private:
         MadeHints made;                //!< by an earlier start
         BlockFetcher* peers = nullptr; //!< set if blocks are missing
         bool begun = false;            //!< by an earlier start
-        bool pairs = false;            //!< the join keeps them, if begun; else there is room for
-                                       //!< them
-        bool values = true;            //!< there is room for them
+        bool pairs = false;            //!< whether the begun join keeps pairs; else whether there
+                                       //!< is room for them
+        bool values = true;            //!< whether there is room to join values
     };
     Result<Start> Plan();
     void WaitForPeers(Start& start, const HeaderNode* stored);
@@ -55,7 +55,7 @@ private:
     bool JoinsValues() const;
     std::vector<WorkStep> StepsAfterIndex(bool values) const;
     Result<VerdictKind> WithoutTerminal(const Start& start) const;
-    /** False: it is not worth it. */
+    /** False: making hints would not save time. */
     Result<bool> Prepare(Start& start);
     Result<VerdictKind> RunTo(const HeaderNode& terminal, Start& start);
     Result<VerdictKind> MakeHints(const HeaderNode& terminal, Start& start,
@@ -73,7 +73,7 @@ private:
     FoldRun& m_fold;
     JoinSteps& m_steps;
     RuleCheck& m_check;
-    bool m_refused = false; //!< by JoinSurvey(): a block may be invalid, or the disk is full
+    bool m_refused = false; //!< JoinSurvey() gave up: a block may be invalid, or the disk is full
 };
 
 } // namespace ibd

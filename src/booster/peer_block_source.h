@@ -1,8 +1,8 @@
 // PeerBlockSupply: the booster's blocks during a download: stored ones from the block files, the
 // others from peers, in any order. The downloader asks it for missing blocks and puts arrivals into
 // a queue bounded in bytes; the booster's workers take them from it, so that parsing, hashing and
-// folding never run on the thread of the sockets. Sound blocks are stored, and are durable before a
-// checkpoint names them as folded; others are missing again. Owned by one sync. Threads: see
+// folding never run on the network thread. Sound blocks are stored, and made durable before a
+// checkpoint names them as folded; bad ones count as missing again. Owned by one sync. Threads: see
 // BlockSupply; the downloader's functions run on one more thread. Memory: kQueueBytes, 9 bytes for
 // each height, and a FileBlockSupply's.
 #pragma once
@@ -29,7 +29,7 @@ public:
 
 class PeerBlockSupply final : public BlockSupply, public DownloadGoal, public BlockSink {
 public:
-    /** Bytes of received blocks that no worker has taken yet. */
+    /** Bound of received blocks that no worker has taken yet, bytes. */
     static constexpr size_t kQueueBytes = 32 << 20;
 
     /** Begin() starts `fetcher`; the owner of the supply stops it. All arguments must outlive the
@@ -40,19 +40,20 @@ public:
           m_queue_bytes(queue_bytes)
     {
     }
-    /** Where the reason goes why stored blocks are not read around the system's cache. Call it
-     *  before Begin(). */
+    /** Sets the log for the reason if direct I/O is not possible for stored blocks. Call it before
+     *  Begin(). */
     void LogTo(Logger& log) { m_log = &log; }
     /** For estimates. Call it before Begin(). */
     void Expect(const ExpectedBlocks& expected) { m_expected = expected; }
 
-    /** Fetches blocks from this height on before all others. Call it before Begin(). */
+    /** Requests blocks from this height on before all others. Call it before Begin(). */
     void Prefer(int32_t height) { m_preferred_from = height; }
     /** Fetches these blocks below the terminal block although they are stored. Call it before
      *  Begin(). */
     void FetchAgain(std::vector<const HeaderNode*> lost) { m_lost = std::move(lost); }
 
-    /** For a chain in use: Begin() reads its index under the headers lock. Call it before. */
+    /** For a chain in use: Begin() will read its index under the headers lock. Call it before
+     *  Begin(). */
     void ReadUnder(const ChainView& chain) { m_chain = &chain; }
 
     // BlockSupply, for the engine.
@@ -89,9 +90,9 @@ private:
 
     enum class State : uint8_t {
         kDone,    //!< stored, or folded by an earlier sync
-        kMissing, //!< to be requested from a peer
+        kMissing, //!< missing: must be requested from a peer
         kAtWork,  //!< received; not checked yet
-        kRefused, //!< refused; the downloader does not know yet
+        kRefused, //!< refused; not yet reported to the downloader
     };
 
     State& StateOf(const PeerBlock& block) IBD_REQUIRES(m_mutex)
@@ -126,12 +127,12 @@ private:
     std::vector<State> m_states IBD_GUARDED_BY(m_mutex); //!< by height
     /** By height, for blocks missing at the start. */
     std::vector<const HeaderNode*> m_nodes IBD_GUARDED_BY(m_mutex);
-    size_t m_missing IBD_GUARDED_BY(m_mutex) = 0; //!< not stored yet
+    size_t m_missing IBD_GUARDED_BY(m_mutex) = 0; //!< received blocks that are not stored yet
     /** No block below this height is missing. */
     size_t m_none_below IBD_GUARDED_BY(m_mutex) = 0;
     std::vector<RefusedBlock> m_refused IBD_GUARDED_BY(m_mutex);
-    uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< of stored ones
-    /** Blocks that were stored when it began, and received ones that are stored now. */
+    uint64_t m_received_bytes IBD_GUARDED_BY(m_mutex) = 0; //!< sources of stored blocks
+    /** Number of blocks stored at the start, and of received ones stored since. */
     SeenBlocks m_seen IBD_GUARDED_BY(m_mutex);
     int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
 };

@@ -1,7 +1,7 @@
-// PeerHints: hints from peers for a session (-ibdboosterfile=auto): asks for them from the first
-// connection on, fetches blocks while it waits, and afterwards keeps right hints for other peers
-// and has peers punished for wrong ones. Owned by Node. The start's thread, but for Prefetching()
-// and Interrupt().
+// PeerHints: hints from peers for a session (-ibdboosterfile=auto): requests them from the first
+// connection on, downloads blocks while it waits, and afterwards keeps right hints for other peers
+// and punishes the peers that sent wrong ones. Owned by Node. The start's thread, but for
+// Prefetching() and Interrupt().
 #pragma once
 
 #include "booster/block_prefetch.h"
@@ -35,22 +35,22 @@ public:
         m_peers = &peers;
         m_headers = &headers;
     }
-    /** Before the first connection, because the handshake announces that hints are wanted. They are
-     *  fetched from Fetch() on. */
+    /** Call it before the first connection, because the handshake announces that hints are wanted.
+     *  Fetch() starts the download. */
     void Prepare(ChainManager& chain);
-    /** Whether Fetch() asks peers. */
+    /** Whether Fetch() will ask peers. */
     bool Asks() const { return m_goal != nullptr; }
-    /** No path: no peers are asked, or none has hints. `fetcher`: of blocks; null: no network.
-     *  Called again after the hints were refused. */
+    /** Returns no path if no peers are asked, or none has hints. `fetcher`: of blocks; null: no
+     *  network. Called again after the hints were refused. */
     Found<Path> Fetch(ChainManager& chain, BlockFetcher* fetcher);
-    /** A run of the session has ended: keeps hints that were right; removes wrong ones from peers.
-     */
+    /** Call it after a run of the session: keeps hints that were right; removes wrong ones from
+     *  peers. */
     void Ended(VerdictKind end, const BoosterSession& session, const ChainManager& chain);
     void Keep(const Hints& hints, const BlockHash& terminal);
 
     // Any thread.
 
-    /** Blocks that are fetched while it waits; nothing: none. */
+    /** Progress of the block download while it waits; nothing: there is none. */
     std::optional<DownloadProgress> Prefetching() const;
     void Interrupt();
 
@@ -70,7 +70,7 @@ private:
     mutable Mutex m_mutex;
     std::unique_ptr<HintsFromPeers> m_file IBD_GUARDED_BY(m_mutex);
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
-    HintsFromPeers* m_goal = nullptr; //!< m_file, for the start's thread
+    HintsFromPeers* m_goal = nullptr; //!< copy of m_file for the start's thread
     std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_mutex); //!< while it waits
     bool m_asked = false;                                              //!< Fetch() was called
 };

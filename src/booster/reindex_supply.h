@@ -1,8 +1,8 @@
 // ReindexSupply: the booster's blocks during -reindex, from a survey of the block files instead of
-// an index. Every block with a place in the header tree is read once and checked by all rules that
-// need no coins; those covered by the hints are also folded. Sound blocks are noted in the survey,
-// so that the index need not read them again; the others are left to BlockImporter, which gives the
-// verdict. Owned by one sync. Threads: see BlockSupply.
+// an index. Every block of the survey's header tree is read once and checked by all rules that need
+// no coins; those covered by the hints are also folded. Sound blocks are marked in the survey, so
+// that indexing need not read them again; BlockImporter decides about the others. Owned by one
+// sync. Threads: see BlockSupply.
 #pragma once
 
 #include "swiftsync/file_block_source.h"

@@ -20,16 +20,15 @@ public:
     /** Whether coins must be joined for the checks up to `terminal`. */
     Result<bool> MustJoinCoins(const HeaderNode& terminal) const;
     /** Joins the coins, if the join for hints has not, checks all blocks, and writes their undo
-     *  data if it is wanted before the chain is used, or wanted at all and scripts are run. With
-     *  its own hints (`own`; else null) it also takes the chainstate's coins from the blocks read
-     *  for that. kDone: all blocks up to `terminal` keep every rule; else kSerial or kInterrupted.
-     */
+     *  data if it is wanted before the chain is used, or if scripts are run and it is wanted later.
+     *  With own hints (`own`; null: none) the blocks read for this also supply the chainstate's
+     *  coins. kDone: all blocks up to `terminal` keep every rule; else kSerial or kInterrupted. */
     Result<VerdictKind> Run(const HeaderNode& terminal, BlockFetcher* peers, const MadeHints* own);
 
 private:
     UndoChecks Checks() const;
     const char* What() const;
-    /** The join's spills serve the checks only, and undo data later. */
+    /** Whether the join's spills serve only the checks, and undo data later. */
     bool ChecksAlone() const;
     bool WantsUndo() const { return m_parts.options.own.undo != UndoWanted::kNo; }
     bool WritesUndo() const { return WantsUndo() && !ChecksAlone(); }
@@ -39,7 +38,7 @@ private:
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockFetcher* peers, const MadeHints* own,
                              const FullMark& mark, int32_t first);
     Result<VerdictKind> Conclude(const HeaderNode& terminal, const JoinVerdict& verdict);
-    /** Pairs that undo data does not need. kDone. */
+    /** Removes pairs that undo data does not need. Returns kDone. */
     Result<VerdictKind> DropPairs() const;
 
     SessionParts& m_parts;

@@ -15,27 +15,28 @@
 namespace ibd {
 
 struct SessionOptions {
-    BoosterOptions booster = {}; //!< with chainstate and progress
-    OwnHintsOptions own = {};    //!< for hints of its own, if none are given
+    BoosterOptions booster = {}; //!< complete, with the paths of the chainstate and the progress
+                                 //!< object
+    OwnHintsOptions own = {};    //!< used for own hints, if none are given
     HintsChoice hints = {};
     BlockHash assume_valid = {}; //!< of hints in a folder, those that end there are preferred
     Path net_dir = {};           //!< the network's data directory
     int32_t stop_at = 0;         //!< -stopatheight; 0: never
 };
 
-/** What the session needs of the node; each may be empty. */
+/** Callbacks into the node; each may be empty. */
 struct SessionHooks {
     /** Called before work that may take hours; possibly several times. */
     std::function<void()> started = {};
     std::function<void(const std::string& status)> set_status = {};
     /** Starts the network if it is not running; null: the user has disabled it. */
     std::function<BlockFetcher*(ChainManager& chain)> start_fetcher = {};
-    /** Fetches hints from peers; no path: there are none. */
+    /** Fetches hints from peers; returns no path if there are none. */
     std::function<Found<Path>(ChainManager& chain)> fetch_hints = {};
-    /** A run has ended; others may follow if it was kSerial. */
+    /** A run has ended. More runs may follow after kSerial. */
     std::function<void(VerdictKind end)> ended = {};
-    /** Called with the hints that it made, once they are proven right and before they are removed.
-     */
+    /** Called with the hints that the session made, after they are proven right and before they are
+     *  removed. */
     std::function<void(const Hints& hints, const BlockHash& terminal)> own_hints_proven = {};
 };
 
@@ -57,7 +58,7 @@ struct SessionParts {
     SessionWatch watch;           //!< any thread
     std::unique_ptr<Hints> hints; //!< given
     bool discards = false;        //!< blocks are folded but not stored (-prune)
-    bool lacks_headers = false;   //!< why the last Refuse() refused
+    bool lacks_headers = false;   //!< reason of the last Refuse()
 
     const BoosterOptions& Booster() const { return options.booster; }
     const BlockStore& Blocks() const { return chain->Blocks(); }
@@ -66,10 +67,10 @@ struct SessionParts {
     {
         return hooks.start_fetcher ? hooks.start_fetcher(*chain) : nullptr;
     }
-    /** Work that may take hours begins. */
+    /** Call it before work that may take hours. */
     void Begin(const char* status = "Building the chainstate with the IBD Booster…") const;
     bool IsAsked() const { return options.own.mode == OwnHintsOptions::Mode::kAsked; }
-    /** Undo data is made after the node has begun to serve calls. */
+    /** Whether undo data is made after the node has begun to serve calls. */
     bool MakesUndoLater() const
     {
         return options.own.undo != UndoWanted::kNo && !options.own.undo_first;

@@ -1,6 +1,6 @@
-// SessionWatch: what other threads do with a running session: they interrupt it and read its
-// progress. Its parts register here the engine and the supply that run. Owned by SessionParts; any
-// thread.
+// SessionWatch: the access of other threads to a running session: to interrupt it and to read its
+// progress. The session's parts register the running engine and supply here. Owned by SessionParts;
+// any thread.
 #pragma once
 
 #include "booster/own_hints.h"
@@ -27,24 +27,25 @@ public:
 
     // For the session's thread.
 
-    /** Runs the engine, which stays for its progress until Release(). */
+    /** Runs the engine; its progress can be read until Release(). */
     Result<Verdict> Run(std::unique_ptr<SyncEngine> engine);
     /** Releases the engine's supply or hints; its progress remains available. */
     void Release();
-    /** The supply of the running engine, if blocks come from peers; null: they do not any more. */
+    /** Sets the supply of the running engine, if blocks come from peers; null: no longer. */
     void ShowSupply(const PeerBlockSupply* supply);
-    /** A supply of blocks that are fetched again, to be stopped; null: none. False: interrupted. */
+    /** Sets the supply of blocks that are fetched again, so that Interrupt() can stop it; null:
+     *  none. False: already interrupted. */
     bool SetMending(PeerBlockSupply* supply);
-    /** The join for own hints begins. */
+    /** Call it when the join for own hints begins. */
     void ShowJoin(const HeaderNode& terminal);
-    /** Blocks were refused before a fold. */
+    /** Call it when blocks were refused before a fold. */
     void ShowRefusal(const HeaderNode& terminal, const std::string& reason);
-    /** Height of the best header while it waits for headers; -1: it does not. */
+    /** Sets the height of the best header during a wait for headers; -1: there is no wait. */
     void ShowHeaders(int32_t height);
     void ShowFullValidation(bool full);
-    /** The given hints; null: none. */
+    /** Sets the given hints; null: none. */
     void ShowHints(const Hints* hints);
-    /** The given hints are dropped: their engine is released. */
+    /** Call it when the given hints are dropped: releases their engine. */
     void DropHints(RefusedHints refused);
     /** Ids of all hints that were dropped. */
     std::vector<Uint256> RefusedIds() const;

@@ -1,5 +1,5 @@
-// Estimate of the bytes of blocks that are still to come, for progress: by the network's parameters
-// at first, then by the known blocks. Pure.
+// Estimates the bytes of missing blocks, for progress: from the network's parameters at first,
+// later from the known blocks. Pure.
 #pragma once
 
 #include "booster/work_plan.h"
@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** What the network's parameters say about blocks that are to come; 0: nothing. */
+/** Estimates from the network's parameters; 0: unknown. */
 struct ExpectedBlocks {
     uint64_t usual_bytes = 0; //!< of a block
     double txs = 0;           //!< in the whole chain up to the last of the blocks
@@ -19,7 +19,7 @@ struct SeenBlocks {
     uint64_t blocks = 0;
     uint64_t bytes = 0;
     double txs = 0;
-    double txs_elsewhere = 0; //!< in blocks that are there, too, but not among these
+    double txs_elsewhere = 0; //!< in blocks that are also stored, but not among these
 };
 
 /** Bytes of `missing` blocks. */

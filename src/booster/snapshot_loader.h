@@ -1,9 +1,9 @@
 // SnapshotLoader: makes a chainstate of a UTXO snapshot and checks it against the known hash on the
-// way. Coins in the order of the database, which all known programs write, go straight into its
-// tables, each once; others take the way through the database. Nothing is in place before
-// Publish(): the new chainstate grows in `<folder>.ibdbooster`, which the loader removes unless it
-// is published, and RecoverDb() after a crash. One thread. Memory: 64 MiB, and the coins of
-// one transaction.
+// way. If the coins are in database order, as all known programs write them, they are written
+// directly as tables, each once; otherwise they are inserted through LevelDB. Nothing is in place
+// before Publish(): the new chainstate grows in `<folder>.ibdbooster`, which the loader removes
+// unless it is published, and RecoverDb() after a crash. One thread. Memory: 64 MiB, and the coins
+// of one transaction.
 #pragma once
 
 #include "consensus/params.h"
@@ -32,12 +32,13 @@ public:
     /** Reads the whole file and checks all of it; its header must be checked. Errors, but for those
      *  of the machine, are in Core's words. */
     Result<> Load(const Path& file, const AssumeutxoData& data);
-    /** Puts the loaded chainstate in place, where none is, as that of a snapshot. Once. */
+    /** Puts the loaded chainstate in place as that of a snapshot; there must be none yet. Call it
+     *  once. */
     Result<> Publish();
     uint64_t Coins() const { return m_coins; }
 
 private:
-    /** False: the coins are in another order. */
+    /** False: the coins are not in database order. */
     Result<bool> WriteTables(SnapshotReader& reader);
     Result<> WriteDatabase(SnapshotReader& reader);
     Result<> CheckRoom(const Path& file) const;

@@ -1,11 +1,11 @@
-// SnapshotProof: proves the history below a UTXO snapshot in use, without a second chainstate,
-// while the node is in use: all outputs minus all inputs of the blocks minus the coins of the
-// snapshot is zero, and each coin is in its block with its amount and script. It sorts the coins by
-// block, then folds the blocks in any order, stored ones and new ones of peers. Owned by
-// SnapshotSession. The work is on a thread of its own at low priority, with half of the booster's
-// threads; the rest on any. Its files lie in a folder of its own in the booster's; a start goes on
-// with them. See doc/decisions/014-snapshot-proof.md. Memory: BoosterOptions::memory_bytes, and a
-// PeerBlockSupply's.
+// SnapshotProof: proves the history below a UTXO snapshot without a second chainstate, while the
+// node is in use. It proves that all outputs minus all inputs of the blocks minus the coins of the
+// snapshot is zero, and that each coin is in its block with its amount and script. It sorts the
+// coins by block, then folds the blocks in any order: stored ones, and missing ones from peers.
+// Owned by SnapshotSession. The work runs on a thread of its own with low priority and half of the
+// booster's threads; the other functions on any thread. Its files lie in a subfolder of the
+// booster's; the next start resumes from them. See doc/decisions/014-snapshot-proof.md. Memory:
+// BoosterOptions::memory_bytes, and a PeerBlockSupply's.
 #pragma once
 
 #include "booster/peer_block_source.h"
@@ -14,21 +14,22 @@
 
 namespace ibd {
 
-/** What the proof needs of the node. */
+/** Callbacks into the node. */
 struct SnapshotProofHooks {
     /** Runs a task on the thread that changes the chain, and waits for it. */
     std::function<Result<>(const std::function<Result<>()>& task)> run;
-    /** Fetches missing blocks when peers have nothing more urgent to send; outlives the proof. */
+    /** Downloads missing blocks when no more urgent ones are missing; outlives the proof. */
     BlockFetcher* peers = nullptr;
-    /** The history is proven, and the chain knows it. On the proof's thread, as the others. */
+    /** Called when the history is proven and the chain has recorded it. On the proof's thread, like
+     *  the others. */
     std::function<void()> proven;
-    /** The coins must not be used any further: the node must stop. */
+    /** Called when the coins must not be used any more: the node must stop. */
     std::function<void(const Error&)> refuted;
 };
 
 class SnapshotProof {
 public:
-    /** What is known of a snapshot. */
+    /** The state of our knowledge about a snapshot. */
     enum class Standing { kOpen, kProven, kRefuted };
 
     /** `booster`: of the node; the proof's folder is in its directory. All references outlive it.
@@ -36,20 +37,20 @@ public:
     SnapshotProof(Env& env, Logger& log, const ChainParams& params, BoosterOptions booster);
     ~SnapshotProof() { Stop(); }
 
-    // While the thread does not run.
+    // These may be called only while the thread does not run.
 
-    /** By the files of earlier starts. */
+    /** Determined from the files of earlier starts. */
     Result<Standing> Look(const AssumeutxoData& data) const;
     /** Removes these files. */
     Result<> Remove() const;
-    /** Begins or goes on. The chain's coins began with this snapshot. Once. */
+    /** Begins or resumes the proof. The chain's coins started from this snapshot. Call it once. */
     void Start(ChainManager& chain, const AssumeutxoData& data, SnapshotProofHooks hooks);
 
     /** Interrupts the work and waits for its end. */
     void Stop();
     /** The verdict of this process. */
     Standing Now() const { return m_standing; }
-    /** While the work is under way or has failed. */
+    /** Progress while the work is running or has failed. */
     std::optional<ProofProgress> Progress() const;
 
 private:

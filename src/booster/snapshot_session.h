@@ -1,8 +1,8 @@
 // SnapshotSession: the coins of a UTXO snapshot (loadtxoutset), which replace the coins built from
-// genesis: taken over from an earlier start or from Core, or loaded while the node runs. The older
-// coins stay as they are beside them, as Core lays it out, so that Core goes on with both, until
-// the history below is proven: by SnapshotProof, or by Core. Owned by Node. The start on the main
-// thread; Load() on any, once at a time.
+// genesis. They are taken over from an earlier start or from Core, or loaded while the node runs.
+// The older coins are kept unchanged beside them, in Core's layout, so that Core can continue with
+// both, until the history below the snapshot is proven, by SnapshotProof or by Core. Owned by Node.
+// Start-up functions on the main thread; Load() on any, one call at a time.
 #pragma once
 
 #include "booster/snapshot_proof.h"
@@ -13,18 +13,18 @@
 
 namespace ibd {
 
-/** What the session needs of the node. */
+/** Callbacks into the node. */
 struct SnapshotHooks {
     CoinsDbOptions coins; //!< without a directory
     /** Whether no transaction waits for a block. */
     std::function<bool()> pool_is_empty;
-    /** The chain goes on from the snapshot: the node lacks old blocks, and transactions that were
-     *  taken meanwhile were checked against other coins. */
+    /** The chain now starts from the snapshot: the node lacks old blocks, and transactions accepted
+     *  earlier were checked against other coins. */
     std::function<void()> switched;
-    /** Of the booster, for the proof of the history. */
+    /** The booster's options, for the proof of the history. */
     BoosterOptions booster;
-    /** What the proof needs, once the node is in use; empty: no block is assumed valid, so that
-     *  the history is not proven. */
+    /** The proof's callbacks, once the node is in use; empty: no block is assumed valid, so the
+     *  history cannot be proven. */
     std::function<SnapshotProofHooks()> proof;
     /** Receives a failure after which the node must stop. */
     std::function<void(const Error&)> fatal;
@@ -44,35 +44,36 @@ public:
 
     // A start, in this order.
 
-    /** Before the chainstates are opened: completes what was interrupted, and looks for a snapshot
-     *  in use. */
+    /** Call it before the chainstates are opened: completes an interrupted change, and looks for a
+     *  snapshot in use. */
     Result<> Prepare();
     /** For a rebuild of the chainstate. */
     Result<> Remove();
     bool InUse() const { return m_in_use; }
-    /** Once the index is loaded: an error if the snapshot is unknown. If the history below it is
-     *  proven, or if the older coins have reached its block and agree with it, they are removed and
-     *  it is no longer in use. If it is refuted, it is put aside. */
+    /** Call it once the index is loaded; an error if the snapshot is unknown. If the history below
+     *  it is proven, or if the older coins have reached its block and agree with it, the older
+     *  coins are removed and the snapshot's become the chainstate. If it is refuted, its folder is
+     *  renamed. */
     Result<> Judge(ChainManager& chain);
-    /** The beginning of the chain; nothing: no snapshot is in use. */
+    /** The start of the chain; nothing: no snapshot is in use. */
     std::optional<SnapshotStart> Start() const;
     /** Opens the coins of the snapshot in use. */
     Result<std::unique_ptr<CoinsDb>> OpenCoins() const;
-    /** Once the node is in use: begins to prove the history below the snapshot in use, if any, or
-     *  goes on. Load() does it itself. */
+    /** Call it once the node is in use: begins or resumes the proof of the history below the
+     *  snapshot, if one is in use. Load() does this itself. */
     void StartProof(ChainManager& chain);
 
     // A stop, in this order.
 
     void StopProof() { m_proof.Stop(); }
-    /** After the chain's thread has ended: takes back what the coins of a refuted snapshot showed
-     *  of the blocks above. Failures are logged. */
+    /** Call it after the chain's thread has ended: clears the block records that resulted from the
+     *  coins of a refuted snapshot. Failures are logged. */
     void Disown(ChainManager& chain);
-    /** After the coins are closed: gives a proven or refuted snapshot its place, as the next start
-     *  would. Failures are logged. */
+    /** Call it after the coins are closed: moves the folder of a proven or refuted snapshot, as the
+     *  next start would. Failures are logged. */
     void Settle();
 
-    /** While the history is not proven, or could not be. */
+    /** Progress while the history is not proven, or its proof failed. */
     std::optional<ProofProgress> Proof() const { return m_proof.Progress(); }
 
     /** Runs a task on the thread that changes the chain, and waits for it. */

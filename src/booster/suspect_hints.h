@@ -1,7 +1,7 @@
 // SuspectHints: hints with wrong totals. Either they are wrong, or a block up to their terminal
 // block is invalid (a double spend, for example). Once the blocks are known to be valid, the hints
-// are noted as bad, so that no later start tries them on these blocks again.
-// Owned by SessionParts; any thread. Memory: a few hundred bytes for each.
+// are recorded as bad, so that no later start uses them for these blocks. Owned by SessionParts;
+// any thread. Memory: a few hundred bytes for each.
 #pragma once
 
 #include "booster/kept_work.h"
@@ -24,8 +24,8 @@ public:
     SuspectHints(Logger& log, const KeptWork& kept) : m_log(log), m_kept(kept) {}
 
     void Add(Entry entry);
-    /** Call when all blocks up to `valid` are valid. Logs a failure to note the hints: it only
-     * costs a later start time. */
+    /** Call it when all blocks up to `valid` are valid. A failure to record the hints is only
+     *  logged: it only costs a later start time. */
     void Proven(const HeaderNode& valid);
 
 private:

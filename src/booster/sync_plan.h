@@ -1,5 +1,5 @@
-// SyncPlan: how much a sync has to do and what room it takes: blocks stored and missing, space on
-// the disks, and the steps of the overall progress with their amounts (work_plan.h). Owned by
+// SyncPlan: the amount of work of a sync and its disk space: blocks stored and missing, space on
+// the disks, and the steps of the overall progress with their sizes (work_plan.h). Owned by
 // BoosterSession; the session's thread.
 #pragma once
 
@@ -20,21 +20,22 @@ public:
         uint64_t missing = 0;
     };
     BlockBytes BytesUpTo(const HeaderNode& terminal) const;
-    /** All blocks of the network, by its parameters: of these, the stored ones. */
+    /** The stored bytes of all blocks of the network; the total is from its parameters. */
     BlockBytes AssumedBytes() const;
-    /** By the size of the whole chain in the network's parameters; 0: they do not know it. */
+    /** Estimated from the size of the whole chain in the network's parameters; 0: unknown. */
     uint64_t UsualBlockBytes() const;
-    /** What a supply of blocks up to `terminal` should expect. */
+    /** The size estimate for a supply of blocks up to `terminal`. */
     ExpectedBlocks Expect(const HeaderNode& terminal) const;
     /** Number of blocks 1 to `terminal` that are not stored. */
     size_t CountMissing(const HeaderNode& terminal) const;
-    /** Without peers: the number of these blocks, the first one, and the remedy. */
+    /** The error without peers: the number of these blocks, the first one, and the remedy. */
     std::string DescribeMissing(const HeaderNode& terminal) const;
 
     /** Whether a sync with its own hints has room. */
     bool HasRoom(const BlockBytes& bytes, const JoinBesides& besides) const;
-    /** Only warns: blocks may be smaller than assumed, and the user may make room meanwhile.
-     *  `rest`: bytes to be written besides the blocks. */
+    /** Warns if there is too little disk space, without an error: blocks may be smaller than
+     *  assumed, and the user may free space in time. `rest`: bytes to be written besides the
+     *  blocks. */
     void WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) const;
 
     /** Steps with given hints; `joins`: coins are joined first, to check rules. */
@@ -46,14 +47,14 @@ public:
     /** Sets the steps that BoosterOptions::progress shows from now on, up to `terminal`. Adds steps
      *  for undo data and for connecting later blocks, if needed. */
     void Set(std::vector<WorkStep> steps, const HeaderNode& terminal) const;
-    /** The same before there is an index. */
+    /** The same before an index exists. */
     void Set(std::vector<WorkStep> steps, const BlockSurvey& survey,
              const HeaderNode& terminal) const;
-    /** The same before a survey of block files of so many bytes, for the steps after it. */
+    /** The same before a survey of block files with this many bytes; `then`: the steps after it. */
     void SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const;
     /** The same before an index of `bytes` of block files is built without a survey. */
     void SetIndex(std::vector<WorkStep> then, uint64_t bytes) const;
-    /** The same while it waits for `headers`, by the network's parameters. */
+    /** The same during a wait for headers, estimated from the network's parameters. */
     void SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const;
 
 private:

@@ -1,7 +1,7 @@
-// TipDownload: the missing blocks of the serial engine: the best header chain in a window above the
-// tip; received ones go to the BlockIntake. While none is missing, also the blocks of another goal,
-// which lie below the tip. Owned by the node; called on the thread of the peers, but for
-// SetHistory().
+// TipDownload: the goal and sink of block download for the serial engine: the missing blocks of the
+// best header chain in a window above the tip; received blocks go to the BlockIntake. While none is
+// missing there, also the blocks of a second goal below the tip. Owned by the node; called on the
+// thread of the peers, but for SetHistory().
 #pragma once
 
 #include "net/peer/block_downloader.h"
@@ -16,8 +16,8 @@ public:
     /** Both outlive it. */
     TipDownload(const ChainView& chain, BlockIntake& intake) : m_chain(chain), m_intake(intake) {}
 
-    /** Below the tip, blocks of `goal` are fetched into `sink` from now on; null: none are, and the
-     *  earlier ones are no longer used on return. Any thread. */
+    /** Sets the second goal, whose blocks are fetched into `sink`; null: none, and on return the
+     *  former goal and sink are no longer used. Any thread. */
     void SetHistory(const DownloadGoal* goal, BlockSink* sink);
 
     const HeaderNode* NextMissing(int32_t after) const override;
@@ -32,7 +32,7 @@ public:
     std::vector<TakenBlock> TakeTaken() override;
 
 private:
-    /** Blocks of the history that are requested at a time. */
+    /** Most blocks of the second goal that are requested at a time. */
     static constexpr size_t kMostOld = 16;
     const HeaderNode* NextOld(int32_t after) const;
 

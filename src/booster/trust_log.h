@@ -1,5 +1,5 @@
-// TrustLog: logs at the begin of a sync its folder, and which rules are taken on trust until when.
-// Owned by SessionParts; one thread.
+// TrustLog: logs at the start of a sync its folder, and which rules are not yet checked and until
+// when. Owned by SessionParts; one thread.
 #pragma once
 
 #include "booster/own_hints.h"
@@ -14,13 +14,13 @@ public:
     {
     }
 
-    /** A sync up to `height` begins; only the first call has an effect. `given`: with given hints,
-     *  whose trust is logged by Accepted(), as they may be refused at once. `checks`: all rules but
-     *  scripts are checked on the way. */
+    /** Logs that a sync up to `height` begins; only the first call has an effect. `given`: the sync
+     *  uses given hints; then Accepted() logs the trust, because they may be refused at once.
+     *  `checks`: all rules but scripts are checked on the way. */
     void Start(int32_t height, bool given, bool checks = false);
-    /** The same for hints of its own. `assumes`: there is an assumed-valid block. */
+    /** The same for own hints. `assumes`: there is an assumed-valid block. */
     void StartOwn(int32_t height, bool assumes, bool checks);
-    /** Given hints passed all checks. */
+    /** Logs that given hints passed all checks. */
     void Accepted();
     /** Warns that more is trusted than by Core's -assumevalid, and for how long. */
     void WarnOfTrust(int32_t height, bool given) const;

@@ -1,7 +1,8 @@
 // UndoRun: makes undo data (rev*.dat) of blocks that were not connected, from blocks alone
-// (join/undo_rebuild.h), and writes it where connecting would have. Resumes stopped work. Owned by
-// BoosterSession, once for undo data and once for validation; Run() and Make() on one thread, on a
-// thread of its own after Start(), the rest from any. Its spills lie in KeptWork::PairsFolder().
+// (join/undo_rebuild.h), and writes it as connecting the blocks would have. Resumes stopped work.
+// Owned by BoosterSession, once for undo data and once for validation; Run() and Make() on one
+// thread, on a thread of its own after Start(), the rest from any. Its spills lie in
+// KeptWork::PairsFolder().
 #pragma once
 
 #include "booster/own_hints.h"
@@ -20,13 +21,13 @@ class UndoRebuild;
 /** The blocks for which undo data is wanted, and their checks. */
 struct UndoTask {
     const HeaderNode& terminal;
-    BlockSupply& supply; //!< of the blocks 1 to `terminal`, if they must still be joined
+    BlockSupply& supply; //!< supply of the blocks 1 to `terminal`, if they must still be joined
     UndoChecks checks = UndoChecks::kRules;
     bool records = true; //!< false: the blocks are only checked
-    int32_t first = 1;   //!< all blocks below have undo data, if it is wanted, and are not checked
+    int32_t first = 1;   //!< blocks below have undo data, if it is wanted, and are not checked
                          //!< again
     bool connected = false; //!< see JoinOptions
-    /** Only few blocks: uses UndoRebuild::RunLast(). */
+    /** Whether there are few blocks, so that UndoRebuild::RunLast() is used. */
     bool last_only = false;
     /** See UndoOptions. */
     SideFold* side_fold = nullptr;
@@ -38,7 +39,7 @@ struct UndoTask {
     std::function<Result<>(int32_t height)> durable = {};
 };
 
-/** A fold of all blocks up to a terminal block, about to begin. */
+/** A fold of all blocks up to a terminal block, before it begins. */
 struct FoldTask {
     const HeaderNode& terminal;
     FoldSearch::PlaceOf place;
@@ -49,8 +50,8 @@ struct FoldTask {
 
 class UndoRun {
 public:
-    /** `if_room`: without room Run() logs it, RunLast() does not, and neither fails. All arguments
-     *  must outlive it. */
+    /** `if_room`: if disk space is short, neither Run() (which logs it) nor RunLast() fails. All
+     *  arguments must outlive it. */
     UndoRun(Env& env, Logger& log, const ChainParams& params, const BoosterOptions& options,
             const KeptWork& kept, bool if_room = false)
         : m_env(env), m_log(log), m_params(params), m_options(options), m_kept(kept),
@@ -66,10 +67,10 @@ public:
     static bool IsLastNeeded(const ChainManager& chain);
     /** Makes the missing undo data of the active chain, which may grow meanwhile; returns early,
      *  without error, when interrupted. All blocks must be stored. Errors: the machine's, or a
-     *  block breaks a rule and is named (Broken()). The next start continues durable work. */
+     *  block breaks a rule and is named (Broken()). The next start resumes durable work. */
     Result<> Run();
-    /** Makes the missing undo data of the last kMinBlocksToKeep blocks, in a fraction of the time:
-     *  to be called before the chain is used. */
+    /** Makes the missing undo data of the last kMinBlocksToKeep blocks, in a fraction of the time.
+     *  Call it before the chain is used. */
     Result<> RunLast();
     /** An observer with which RunLast() need not read the blocks of this fold; null: no undo data
      *  of the last blocks is wanted, or there is no room for it beside the fold. Uses this UndoRun,
@@ -78,12 +79,12 @@ public:
     /** Announces Run(): until then missing undo data is reported to users. */
     void Expect();
     /** Runs RunLast() and Run() on a thread of its own with low priority and half of the threads,
-     *  without progress lines, and again after each Ask(). Calls `ended` there with their result.
-     *  Once. */
+     *  without progress lines, and again after each Ask(). Calls `ended` on that thread with the
+     *  result. Call it once. */
     void Start(std::function<void(const Result<>&)> ended);
-    /** Undo data of the active chain was found to be missing: the thread makes it, once started.
-     *  False: Run() has failed before, or the chain began with a snapshot, and it will not be made.
-     *  Not under the headers lock. */
+    /** Requests missing undo data of the active chain: the thread makes it, once started. False: it
+     *  will not be made, because Run() has failed before or the chain started from a snapshot. Do
+     *  not call it under the headers lock. */
     bool Ask();
     /** Interrupts it and waits for its end. */
     void Stop();
@@ -93,13 +94,13 @@ public:
      *  or failed: the height up to which it exists, and the remaining time; else empty. */
     std::string Describe() const;
 
-    /** Does the work of a task, on a chain whose stored blocks stay in place. Any verdict but
-     *  kIncomplete; errors: see Run(). */
+    /** Does the work of a task, on a chain whose stored blocks are not moved or removed. Any
+     *  verdict but kIncomplete; errors: see Run(). */
     Result<JoinVerdict> Make(const UndoTask& task);
 
-    /** Makes Run() and Make() return soon, now and in later calls. */
+    /** Makes current and later calls of Run() and Make() return soon. */
     void Interrupt();
-    /** Progress while they are running, or Describe() is not empty. */
+    /** Progress while one of them is running, or while Describe() is not empty. */
     std::optional<UndoProgress> Progress() const;
 
 private:
@@ -117,7 +118,7 @@ private:
     Result<const HeaderNode*> ChooseTerminal(const Gap& gap) const;
     Found<RoomShortage> LookForRoom(const Gap& gap, bool last_only) const;
     void MakeAll(const std::function<void(const Result<>&)>& ended);
-    /** Run() without a note for Ask() and Describe(). */
+    /** Run() without the bookkeeping for Ask() and Describe(). */
     Result<> RunOnce();
     void NoteFailure(const Result<>& done);
     bool WaitForDamaged();
@@ -146,7 +147,7 @@ private:
     int32_t m_first IBD_GUARDED_BY(m_mutex) = 0; //!< of the task
     int32_t m_last IBD_GUARDED_BY(m_mutex) = 0;  //!< of the task
     bool m_last_only IBD_GUARDED_BY(m_mutex) = false;
-    /** All blocks above this height have it, and all that Run() found missing are at or below it;
+    /** All blocks above this height have undo data; all that Run() found missing is at or below it;
      *  0: none. */
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
     std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()

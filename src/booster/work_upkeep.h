@@ -1,6 +1,6 @@
-// WorkUpkeep: what a start does with the work that earlier starts have left (kept_work.h):
-// continues it, removes it, or logs one line with its size and the options that continue it. Owned
-// by BoosterSession; the session's thread. A failure here does not stop a start, unless said.
+// WorkUpkeep: decides at start-up about unfinished work of earlier starts (kept_work.h): resumes
+// it, removes it, or logs one line with its size and the options that resume it. Owned by
+// BoosterSession; the session's thread. A failure here does not stop a start, unless stated.
 #pragma once
 
 #include "booster/session_parts.h"
@@ -11,16 +11,19 @@ class WorkUpkeep {
 public:
     explicit WorkUpkeep(const SessionParts& parts) : m_parts(parts) {}
 
-    /** Once there is a chain: logs what there is, and removes what was being written, and what no
-     *  start can resume. `rebuilds`: the chainstate is removed in any case. */
+    /** Call it once there is a chain: logs the unfinished work, and removes files that were being
+     *  written or that no start can resume. `rebuilds`: the chainstate will be removed in any case.
+     */
     void AtStart(bool rebuilds, bool given);
-    /** There is a chainstate, and no other one is requested: removes the files of a run that was
-     *  killed after its last step. An unpublished run was started deliberately, over this
-     *  chainstate, and stays. `may_run`: by the options. Errors stop the start. */
+    /** Call it if there is a chainstate and no rebuild is requested: removes the files of a run
+     *  that was killed after its last step. The files of an unpublished run stay: the user started
+     *  it deliberately, beside this chainstate. `may_run`: according to the options. Errors stop
+     *  the start. */
     Result<> BesideChainstate(bool may_run);
     /** Logs the remaining work: of hints that are not given, or with a damaged checkpoint. */
     void DescribeRest(bool undo_needed);
-    /** Removes the data that a join has kept for undo data which is not wanted, or exists. */
+    /** Removes the data that a join has kept for undo data, if that is not wanted or exists
+     *  already. */
     void DiscardPairs();
 
 private:

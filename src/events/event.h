@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** The coins are at this block now, one above its parent. In a reorganisation the visible tip may
+/** A block was connected: the coins are at this block now. In a reorganisation the visible tip may
  *  follow later (TipChanged). */
 struct BlockConnected {
     BlockHash hash;
@@ -21,7 +21,7 @@ struct BlockConnected {
     bool operator==(const BlockConnected&) const = default;
 };
 
-/** The coins are at the parent of this block now. */
+/** A block was disconnected: the coins are at its parent now. */
 struct BlockDisconnected {
     BlockHash hash;
     BlockHash prev_hash;
@@ -46,10 +46,11 @@ struct WarningRaised {
     bool operator==(const WarningRaised&) const = default;
 };
 
-/** A transaction came into the pool. Only published if a consumer needs it, as what follows. */
+/** A transaction entered the pool. This event and the next ones are published only if a consumer
+ *  needs them. */
 struct TxAdded {
     TransactionRef tx;
-    uint64_t sequence = 0; //!< of this change; see mempool/tx_pool.h
+    uint64_t sequence = 0; //!< number of this change; see mempool/tx_pool.h
 
     bool operator==(const TxAdded&) const = default;
 };

@@ -1,5 +1,6 @@
-// EventQueue: the events that wait for one consumer, with a bound and a policy for what exceeds it.
-// Owned by Events and under its lock. Memory: `capacity` events, each with a note of missed ones.
+// EventQueue: the events that wait for one consumer, with a bound and a policy for events beyond
+// it. Owned by Events and under its lock. Memory: `capacity` events, each with a note of missed
+// ones.
 #pragma once
 
 #include "events/event.h"
@@ -9,20 +10,20 @@
 
 namespace ibd {
 
-/** What happens to a new event while the queue is full. */
+/** The treatment of a new event while the queue is full. */
 enum class WhenFull {
-    kBlock,  //!< the publisher waits, and with it the chain; nothing is lost
+    kBlock,  //!< the publisher waits, and so may the chain; no event is lost
     kDrop,   //!< it is dropped and counted
     kResync, //!< it is dropped, and the consumer learns in order which ones it missed
 };
 
 struct Subscription {
-    EventKinds kinds; //!< others do not enter the queue
+    EventKinds kinds; //!< subscribed kinds; events of other kinds do not enter the queue
     WhenFull when_full = WhenFull::kResync;
     size_t capacity = 1024; //!< events; at least 1
 };
 
-/** Events of the subscribed kinds that were dropped one after the other. */
+/** A run of dropped events of the subscribed kinds. */
 struct MissedEvents {
     uint64_t first = 0; //!< number of the first one
     uint64_t last = 0;  //!< number of the last one; other kinds may lie between
@@ -39,7 +40,8 @@ public:
     bool Wants(const Event& event) const { return m_subscription.kinds.Has(event); }
     /** Whether Push() must wait: the queue is full, and its policy is kBlock. */
     bool Blocks() const { return IsFull() && m_subscription.when_full == WhenFull::kBlock; }
-    /** Adds a wanted event, with a higher number than all before; not while Blocks(). */
+    /** Adds an event of a subscribed kind, whose number is above all earlier ones. Do not call it
+     *  while Blocks(). */
     void Push(const NumberedEvent& event);
 
     bool Empty() const { return m_entries.empty(); }

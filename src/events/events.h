@@ -1,11 +1,12 @@
-// Events: delivers the news of the chain to consumers, each over a queue of its own (event_queue.h)
-// and on a thread that it shares with other quick consumers or has alone. So a slow consumer delays
-// neither the chain nor other threads, unless its policy is kBlock. A consumer gets its events one
-// at a time in the order of publication; consumers on one thread get each event in the order in
-// which they were added. Owned by the node.
+// Events: delivers events of the chain to consumers. Each consumer has its own queue
+// (event_queue.h); its thread is its own, or shared with other fast consumers. So a slow consumer
+// delays neither the chain nor other threads, unless its policy is kBlock. A consumer gets its
+// events one at a time in the order of publication; consumers on one thread get each event in the
+// order in which they were added. Owned by the node.
 //
 // Threads: any may publish. A consumer with kBlock must neither publish nor wait for the chain,
-// which may wait for it. A consumer must not call Drain() or Stop(). Memory: as of the queues.
+// because the chain may wait for it. A consumer must not call Drain() or Stop(). Memory: as of the
+// queues.
 #pragma once
 
 #include "events/event_queue.h"
@@ -20,8 +21,8 @@ class EventConsumer {
 public:
     virtual ~EventConsumer() = default;
     virtual void Take(const Event& event) = 0;
-    /** These events were dropped (kResync); later ones follow. Any state that they led to can be
-     *  read from its source. */
+    /** These events were dropped (kResync); later ones follow. The consumer must read the current
+     *  state from its source. */
     virtual void Missed(const MissedEvents&) {}
 };
 
@@ -38,13 +39,13 @@ public:
                      const std::string& thread = "events");
     void Start();
 
-    /** Queues the event for its consumers. Waits for room in full queues of kBlock, after the
-     *  others have the event. After Stop() events are dropped. */
+    /** Queues the event for its consumers. Waits for room in full queues with kBlock, after all
+     *  other queues have the event. After Stop() events are dropped. */
     void Publish(Event event);
     /** Returns when all consumers have handled all events so far, or after Stop(). */
     void Drain();
-    /** Delivers the queued events, and ends. Waiting publishers return, and their events are
-     *  dropped. */
+    /** Delivers the queued events, then ends the threads. Waiting publishers return, and their
+     *  events are dropped. */
     void Stop();
 
     /** Number of events that the consumer's queues have dropped. */
@@ -60,7 +61,7 @@ private:
         EventConsumer& consumer;
         const std::string thread;
         EventQueue queue;
-        uint64_t handling = 0; //!< number of the entry that the consumer has now; 0: none
+        uint64_t handling = 0; //!< number of the entry that the consumer is handling; 0: none
     };
 
     void Work(const std::string& thread);

@@ -23,14 +23,14 @@ public:
     {
         EveryBetween(interval, interval, std::move(job));
     }
-    /** After an interval that is drawn anew each time, of at least and less than these, so that
-     *  others cannot foresee the job. */
+    /** Runs the job at random intervals, each at least the first and less than the second bound, so
+     *  that others cannot predict its times. */
     void EveryBetween(std::chrono::seconds least, std::chrono::seconds most,
                       std::function<void()> job);
     void Start(const std::string& thread);
-    /** Waits for a job under way; no other runs any more. */
+    /** Waits for a running job; no other job starts. */
     void Stop();
-    /** All jobs are due earlier by this time. For tests. */
+    /** Advances all due times by this interval. For tests. */
     void Forward(std::chrono::seconds time);
 
 private:
@@ -43,7 +43,7 @@ private:
 
     void Work();
     int64_t NextTime(const Job& job) const;
-    /** The job that is due first; null: there is none. */
+    /** The job with the earliest due time; null: there is none. */
     Job* Next() IBD_REQUIRES(m_mutex);
 
     Env& m_env;

@@ -1,6 +1,6 @@
-// Reader of the original per-block bitmap. One linear scan collects the place of each block's map
-// (10 bytes a block), so that later changes of the file can change hints, but not bounds. Shared by
-// all workers, immutable.
+// Reader of the original per-block bitmap. One linear scan collects the position of each block's
+// map (10 bytes a block). Therefore, if the file is changed later, hints may be wrong but no read
+// leaves its bounds. Shared by all workers, immutable.
 #pragma once
 
 #include "hints/hints.h"

@@ -1,7 +1,8 @@
 // Reader of the container format: indexed by height. All checksums are verified once at opening (a
-// tenth of a second for mainnet), so that damage is found before any work and the hints id stands
-// for the whole contents. The place of each record is kept in memory (8 bytes a block), so that
-// later changes of the file can change hints, but not bounds. Shared by all workers, immutable.
+// tenth of a second for mainnet), so that damage is found before any work, and the hints id
+// identifies the whole contents. The position of each record is kept in memory (8 bytes a block).
+// Therefore, if the file is changed later, hints may be wrong but no read leaves its bounds. Shared
+// by all workers, immutable.
 #pragma once
 
 #include "hints/container_head.h"
@@ -17,8 +18,8 @@ inline constexpr uint32_t kMaxGroupBytes = 64 << 20;
 
 class ContainerHints final : public ContainerFile {
 public:
-    /** Checks header, index, groups, their checksums and all counts; Read() checks only the runs of
-     *  zeros within a record. */
+    /** Checks header, index, groups, their checksums and all counts. The runs of zeros within a
+     *  record are checked by Read(). */
     static Result<std::unique_ptr<Hints>> Open(HintsFile file);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
@@ -46,7 +47,7 @@ private:
     /** Adds the group's records to m_records. */
     Result<> CheckRecords(const Group& group, Opening& opening);
 
-    /** The place of a record in the file. */
+    /** The position of a record in the file. */
     struct Place {
         uint64_t offset : 38;
         uint64_t length : 26;

@@ -1,7 +1,8 @@
 // Reader of version 2 of the container: groups of up to 1,024 blocks that are decoded
 // independently, entropy coded (gap_coder.h). All checksums are verified at opening. A group is
-// decoded when one of its blocks is read. Some decoded groups are kept, since consecutive reads are
-// mostly of nearby blocks. Shared by all workers. Format: doc/formats/hints.md, section 2.
+// decoded when one of its blocks is read. A few decoded groups are cached, because consecutive
+// reads are usually of nearby blocks. Shared by all workers. Format: doc/formats/hints.md, section
+// 2.
 #pragma once
 
 #include "hints/container_head.h"
@@ -21,7 +22,7 @@ inline constexpr size_t kContainer2EntrySize = 18;
 inline constexpr uint32_t kMaxGroupUnspent = kCloseGroupAtUnspent + kMaxHintedOutputs;
 inline constexpr uint32_t kMaxGroup2Bytes = 4 * (kMaxGroupUnspent + kMaxBlocksPerGroup) + 16;
 
-/** An output takes at least nine bytes of four weight units each. */
+/** The smallest output has nine bytes, of four weight units each. */
 inline constexpr uint64_t kMaxOutputsOfBlock = 4'000'000 / (4 * 9);
 /** Whether a container that ends at `height` can have `size` bytes. */
 constexpr bool CanBeContainer2(uint64_t height, uint64_t size)
@@ -33,7 +34,7 @@ constexpr bool CanBeContainer2(uint64_t height, uint64_t size)
     return size >= least && size <= most;
 }
 
-/** Most bytes of kept decoded groups, besides those in use. */
+/** Most bytes of cached decoded groups, besides those in use. */
 inline constexpr uint64_t kDecodedGroupBytes = 16 << 20;
 
 /** A cache that drops the least recently used group. Any thread. */
@@ -62,8 +63,8 @@ public:
     };
 
     static Result<std::unique_ptr<Hints>> Open(HintsFile file);
-    /** Opens a file of which only the head exists: it can not be read, but the places and checksums
-     *  of its groups are known and checked. `name`: for errors. */
+    /** Opens a file of which only the head exists: Read() is impossible, but the positions and
+     *  checksums of its groups are known. `name`: for errors. */
     static Result<std::unique_ptr<Container2Hints>> OpenHead(const Path& name, Bytes head);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;
@@ -87,7 +88,7 @@ private:
     {
     }
     Result<> ParseHeader(Opening& opening) override;
-    /** Also reads the tables, which the checksum covers, too. */
+    /** Also reads the tables; the checksum covers them too. */
     Result<> ReadIndex(Opening& opening) override;
     Result<> CheckIndex(const Opening& opening) override;
     Result<> CheckGroups(Opening& opening) override;

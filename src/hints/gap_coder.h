@@ -35,7 +35,7 @@ struct GroupHints {
 /** Adds the group's numbers to the counts. */
 void CountGaps(const GroupHints& group, GapCounts& counts);
 
-/** Encodes the group with a model whose counts included the group's. */
+/** Encodes the group. The model must be made from counts that include those of the group. */
 Bytes EncodeGroup(const GroupHints& group, const GapModel& model);
 
 /** A model prepared for decoding: 1.2 KB for each context (175 KB). Immutable, any thread. */

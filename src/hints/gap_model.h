@@ -40,7 +40,7 @@ struct GapBucket {
     }
 };
 
-/** The history of a group so far, as far as the context depends on it. */
+/** The part of a group's history that the context depends on. */
 class GapHistory {
 public:
     static constexpr size_t kGapContexts = 128;
@@ -71,7 +71,7 @@ private:
     uint32_t m_count = 0;  //!< of the last block
 };
 
-/** How often each bucket occurred in each context. */
+/** The number of occurrences of each bucket in each context. */
 using GapCounts = std::array<std::array<uint64_t, GapBucket::kCount>, GapHistory::kContexts>;
 
 class GapModel {

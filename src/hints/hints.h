@@ -17,9 +17,9 @@
 
 namespace ibd {
 
-/** More outputs than a block of 4,000,000 weight units can hold; bounds a file's claims. */
+/** Above the number of outputs that fit into a block; bounds the memory that a file can request. */
 inline constexpr uint32_t kMaxHintedOutputs = 500'000;
-/** Three hundred years of blocks; bounds the memory for a file's claims. */
+/** Three hundred years of blocks; bounds the memory that a file can request. */
 inline constexpr uint32_t kMaxHintedHeight = 1 << 24;
 
 /** The outputs that a hints file numbers. */
@@ -37,7 +37,7 @@ struct HintsInfo {
     std::optional<BlockHash> terminal_hash;
     std::optional<std::array<uint8_t, 4>> network_magic;
     std::optional<uint64_t> outputs; //!< counted outputs of blocks 1..N, if the format states it
-    uint64_t unspent = 0;            //!< the part unspent after N
+    uint64_t unspent = 0;            //!< those of them unspent after N
     uint64_t file_size = 0;          //!< bytes
     Uint256 id;                      //!< the hints id: a digest that covers the whole file
 };
@@ -75,8 +75,8 @@ protected:
 Result<std::unique_ptr<Hints>> OpenHints(Env& env, const Path& path,
                                          std::optional<HintsFormat> format = {});
 
-/** Reads the file again; an error if it has changed since it was opened. A verdict on hints applies
- *  to the file's contents only if they stayed the same. */
+/** Reads the file again; an error if it has changed since it was opened. Only then does a verdict
+ *  on the hints apply to the file. */
 Result<> CheckHintsUnchanged(Env& env, const HintsInfo& opened);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// HintsFile: the bytes of a hints file in use. Mapped, but copied in pieces: a truncated file, or a
-// failing disk, gives an error. Immutable, any thread.
+// HintsFile: the bytes of a hints file in use. The file is mapped, but reads copy from the map, so
+// that a truncated file or a failing disk gives an error and not a signal. Immutable, any thread.
 #pragma once
 
 #include "util/env.h"

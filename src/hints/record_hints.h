@@ -1,6 +1,6 @@
 // Reader of the formats with consecutive records (record_codec.h). One scan decodes all records and
-// keeps their places (8 bytes a block), so that later changes of the file can change hints, but not
-// bounds. Shared by all workers, immutable.
+// keeps their positions (8 bytes a block). Therefore, if the file is changed later, hints may be
+// wrong but no read leaves its bounds. Shared by all workers, immutable.
 #pragma once
 
 #include "hints/hints_file.h"
@@ -10,7 +10,7 @@ namespace ibd {
 
 class RecordHints final : public Hints {
 public:
-    /** Opens a file of one of these formats; btcd's still packed. */
+    /** Opens a file of one of these formats; a file of btcd is given still packed. */
     static Result<std::unique_ptr<Hints>> Open(HintsFile file, HintsFormat format);
 
     Result<> Read(uint32_t height, BlockHints& out) const override;

@@ -1,7 +1,7 @@
-// Reader and writer of swifthints files. Reading needs the blocks' shapes, and the blocks of a
-// group in order: so the reader is not a Hints, and the writer not a HintsWriter. One thread.
-// Memory: a group, 64 KiB, for the reader; some 20 MB (kWindowOutputs) for the writer. Format:
-// doc/formats/hints.md, section 8.
+// Reader and writer of swifthints files. Reading needs the shapes of the blocks, and each group's
+// blocks in order; therefore the reader is not a Hints, and the writer is not a HintsWriter. One
+// thread. Memory: a group, 64 KiB, for the reader; some 20 MB (kWindowOutputs) for the writer.
+// Format: doc/formats/hints.md, section 8.
 #pragma once
 
 #include "hints/hints.h"
@@ -79,9 +79,9 @@ private:
     };
 
     bool FitsLast(const Piece& block) const;
-    /** Writes the groups whose ends later blocks will hardly change, or all groups. */
+    /** Writes the groups whose ends will probably not be changed by later blocks; or all groups. */
     Result<> WriteGroups(bool all);
-    /** Writes the group of these pieces of the window. */
+    /** Writes the group that consists of these pieces of the window. */
     Result<> WriteGroup(size_t begin, size_t end);
 
     FileAppender m_out;

@@ -1,6 +1,7 @@
-// The model of swifthints files: the context of each output (the shape of its transaction, and the
-// fate of earlier outputs) and the probability that an output of a context is unspent. Shared by
-// reader and writer. Pure; format and the writer's choices: doc/formats/hints.md, section 8.
+// The model of swifthints files: the context of each output (the shape of its transaction, and
+// whether earlier outputs are unspent) and the probability that an output of a context is unspent.
+// Shared by reader and writer. Pure; format and the writer's choices: doc/formats/hints.md, section
+// 8.
 #pragma once
 
 #include "util/bytes.h"

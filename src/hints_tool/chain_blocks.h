@@ -24,7 +24,7 @@ public:
     /** Ends at the block with the most work. */
     Result<> EndAtBest() { return EndAtNode(m_survey.Tree().BestHeader()); }
     const HeaderNode& Terminal() const { return *m_terminal; }
-    /** The nodes of the chain up to Terminal() have their positions in this store. */
+    /** The nodes of the chain up to Terminal() hold positions in this store. */
     const BlockStore& Store() const { return *m_store; }
     /** Walks all blocks up to Terminal(). */
     BlockWalk Walk() const { return {*m_store, *m_terminal, m_params.consensus}; }

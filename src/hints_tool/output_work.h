@@ -1,7 +1,7 @@
-// OutputWork: the folder OUT.work, in which a file is made before it gets the name OUT, and which
-// keeps unfinished work when the tool is stopped. Marked, so that the tool leaves foreign folders
-// of this name alone (util/marked_folder.h); locked, so that only one tool works in it. Owned by a
-// command; one thread.
+// OutputWork: the folder OUT.work, in which a file is made before it is renamed to OUT. It keeps
+// unfinished work when the tool is stopped. A marker file shows that the tool made it, so that a
+// user's folder of this name is left alone (util/marked_folder.h); a lock excludes a second tool.
+// Owned by a command; one thread.
 #pragma once
 
 #include "util/marked_folder.h"

@@ -1,9 +1,9 @@
 // SnapshotMatch: makes hints from block files and a snapshot of the coins at their terminal block.
 // (1) The coins are split by height into files, 24 bytes each. (2) For each file its blocks are
 // read on all cores and their outputs looked up among its coins. (3) The hints file is written from
-// the results. Each step leaves files in OUT.work. A requested stop keeps all work, to the last
-// coin and block; a crash costs the split of the coins, or the blocks of one file. Owned by a
-// command; one thread. Memory: `memory` for splitting, then the coins of some hundred blocks.
+// the results. Each step leaves files in OUT.work. A requested stop loses no work; a crash loses
+// the split of the coins, or the work on the blocks of one file. Owned by a command; one thread.
+// Memory: `memory` for splitting, then the coins of some hundred blocks.
 #pragma once
 
 #include "hints_tool/output_work.h"

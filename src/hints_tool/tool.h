@@ -40,8 +40,8 @@ struct ToolContext {
     Result<std::unique_ptr<Hints>> Open(const std::string& path) const;
     /** `done`: blocks finished by an earlier run. */
     ProgressMeter Progress(const std::string& label, uint64_t blocks, uint64_t done = 0) const;
-    /** The place of the output file, with links resolved. Refuses an existing file without --force,
-     *  and anything but a regular file. */
+    /** The path of the output file, with symbolic links resolved. Refuses an existing file without
+     *  --force, and anything but a regular file. */
     Result<Path> Target(const Path& out) const;
     /** Renames the finished hints file to its final name, and prints a summary. */
     Result<> Publish(const Path& part, const Path& out) const;

@@ -1,5 +1,5 @@
-// The record of an index's database that names the block it is at, with a locator of its chain.
-// Format: doc/formats/indexes.md.
+// The record of the last indexed block in an index's database, with a locator of its chain. Format:
+// doc/formats/indexes.md.
 #pragma once
 
 #include "chain/header_node.h"

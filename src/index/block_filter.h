@@ -1,6 +1,6 @@
 // Basic block filters of BIP 158: a Golomb-Rice coded set of the scripts that a block creates and
 // spends, from which a light client sees, with few false positives, whether the block concerns it.
-// Pure functions; any thread. The coded set holds for a test of many elements one pass over it.
+// Pure functions; any thread. Testing many elements takes one pass over the coded set.
 #pragma once
 
 #include "primitives/block.h"
@@ -22,7 +22,7 @@ FilterHeader NextFilterHeader(const Uint256& filter_hash, const FilterHeader& pr
 /** A set of elements to look for in filters. */
 class FilterQuery {
 public:
-    /** The elements' bytes outlive it. */
+    /** The bytes of the elements must outlive it. */
     explicit FilterQuery(std::vector<ByteSpan> elements) : m_elements(std::move(elements)) {}
 
     /** Whether any of the elements may be in the filter of that block. The error: the filter is

@@ -15,15 +15,16 @@ public:
 
     FilterFiles(Env& env, Path folder) : m_env(env), m_folder(std::move(folder)) {}
 
-    /** Where the next filter goes. */
+    /** The position of the next filter. */
     const FilePos& Next() const { return m_next; }
     void SetNext(const FilePos& next) { m_next = next; }
-    /** Writes a filter at Next(), or at the start of the next file; returns its place. */
+    /** Writes a filter at Next(), or at the start of the next file; returns its position. */
     Result<FilePos> Append(const BlockHash& block, ByteSpan filter);
     /** Makes all written filters durable. */
     Result<> Sync();
 
-    /** The filter of `block`. The error names the file: damage if its hash is not `hash`. */
+    /** The filter of `block`. The error names the file; it is damage if the hash of the filter is
+     *  not `hash`. */
     Result<Bytes> Read(const FilePos& at, const BlockHash& block, const Uint256& hash) const;
 
 private:

@@ -32,7 +32,7 @@ public:
     Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) override;
     Result<> Save(KvBatch& batch) override;
 
-    /** What the database has of a filter. */
+    /** The record of a filter in the database. */
     struct Entry {
         Uint256 hash; //!< of the filter
         FilterHeader header;

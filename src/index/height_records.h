@@ -11,7 +11,7 @@ namespace ibd {
 void PutAtHeight(KvBatch& batch, int32_t height, const BlockHash& block, ByteSpan value);
 /** The value of a block of any branch; nothing: there is none. */
 Found<Bytes> FindRecord(const KvStore& db, int32_t height, const BlockHash& block);
-/** What Find…() found for a block that must have a record. */
+/** The result of a search for a block that must have a record. */
 template <typename T>
 Result<T> RequireRecord(Found<T> found, const KvStore& db, const BlockHash& block)
 {
@@ -20,7 +20,8 @@ Result<T> RequireRecord(Found<T> found, const KvStore& db, const BlockHash& bloc
     return BadData("database {}: there is no record of block {}", db.Directory().string(),
                    block.ToHex());
 }
-/** Keeps the record at a height under the hash of its block, before another one takes its place. */
+/** Copies the record at a height to a key with the block's hash, before the record of another block
+ *  replaces it. */
 Result<> KeepByHash(const KvStore& db, KvBatch& batch, int32_t height);
 
 } // namespace ibd

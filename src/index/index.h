@@ -15,40 +15,40 @@
 
 namespace ibd {
 
-/** What an index makes of a block without any other block. */
+/** The result of preparing a block, which needs no other block. */
 struct PreparedBlock {
     virtual ~PreparedBlock() = default;
 };
 
-/** A block for an index, with the data that it asked for (IndexTraits). */
+/** A block for an index, with the data that the index requires (IndexTraits). */
 struct IndexedBlock {
     const StoredBlock& place;
     const BlockView* view = nullptr;
     const BlockUndo* undo = nullptr; //!< never of genesis
-    /** What Prepare() returned, for Connect() alone; then there are no other data. */
+    /** The result of Prepare(), for Connect() only; if set, the other data are not. */
     const PreparedBlock* prepared = nullptr;
 };
 
 /** The fixed properties of an index. */
 struct IndexTraits {
     std::string name;   //!< as in Core's log and getindexinfo
-    std::string option; //!< the one that switches it on
+    std::string option; //!< the option that enables it
     std::string thread; //!< name of its thread, as in Core
 
-    // The data of a block that it needs, besides the block to connect it.
+    // The data that it needs to connect a block, besides the block.
     bool undo_to_connect = false;
     bool block_to_disconnect = false;
     bool undo_to_disconnect = false;
-    /** Most of its work needs no other block: Prepare() does it. */
+    /** Whether most of its work needs no other block, and is done by Prepare(). */
     bool prepares = false;
 
-    bool allows_prune = false; //!< keeps nothing that refers to block files
+    bool allows_prune = false; //!< its records do not refer to block files
 
-    // Disk that it takes, about, bytes: from the sizes of its records and the inputs and outputs of
-    // a transaction on mainnet.
+    // Estimated disk space, bytes, from the sizes of its records and the average numbers of inputs
+    // and outputs of a mainnet transaction.
     uint64_t bytes_per_tx = 0;
     uint64_t bytes_per_block = 0;
-    /** Disk that sorting its records takes (MakeSort()), likewise. */
+    /** Estimated disk space for sorting its records (MakeSort()). */
     uint64_t sort_bytes_per_tx = 0;
 };
 
@@ -71,7 +71,8 @@ public:
     const Path& Directory() const { return m_directory; } //!< of the database
     KvStore& Db() { return *m_db; }
     const KvStore& Db() const { return *m_db; }
-    /** For readers of an index that can be built in any order: null while it is built. */
+    /** The database for readers, of an index that can be built in any order; null while it is being
+     *  built. */
     std::shared_ptr<const KvStore> ShareDb() const
     {
         const Lock lock(m_mutex);
@@ -81,29 +82,29 @@ public:
     void CloseDb();
     void SetDb(std::unique_ptr<KvStore> db);
 
-    /** Reads its state at `best`, the block that the database is at; null: none. */
+    /** Reads its state at `best`, the last indexed block in the database; null: none. */
     virtual Result<> Load(const HeaderNode* best) = 0;
-    /** Of a block that Connect() will get; any thread. */
+    /** Prepares a block that Connect() will get; any thread. */
     virtual std::unique_ptr<PreparedBlock> Prepare(const IndexedBlock&) const { return nullptr; }
     /** Adds the records of the block above the last one to `batch`, which is written later. */
     virtual Result<> Connect(KvBatch& batch, const IndexedBlock& block) = 0;
-    /** Takes back the last block. All batches before are written. */
+    /** Undoes the last block. All earlier batches are written. */
     virtual Result<> Disconnect(KvBatch& batch, const IndexedBlock& block) = 0;
-    /** Adds its state after the last block, which the batch is about to name as the best one. Makes
-     *  files that the records refer to durable. */
+    /** Adds its state after the last block, which will be the best block in this batch. Makes files
+     *  durable that the records refer to. */
     virtual Result<> Save(KvBatch& batch) = 0;
 
-    // Of an index that can be built from blocks in any order, while it has no database.
+    // For an index that can be built from blocks in any order, while it has no database.
 
     /** Begins to sort its records; null: it needs the blocks in order. */
     virtual std::unique_ptr<PlaceSort> MakeSort(Env&, const PlaceSortOptions&);
-    /** Adds the records that a database made by the last MakeSort() has besides. */
+    /** Adds the other records of a database that was made by the last MakeSort(). */
     virtual void PutBuilt(KvBatch&) const {}
 
 private:
     const IndexTraits m_traits;
     const Path m_directory;
-    mutable Mutex m_mutex; //!< of changes of m_db, and readers on other threads
+    mutable Mutex m_mutex; //!< protects m_db against readers on other threads
     std::shared_ptr<KvStore> m_db;
 };
 

@@ -1,8 +1,8 @@
 // IndexBuild: builds the databases of indexes from all stored blocks of a branch, in one pass over
-// the block files, in their order, on all cores (PlaceSort). Much faster than block by block, which
-// inserts each record at a random place of a growing database. A kill or an error leaves no
-// database: the work folder beside it (WorkFolder) is removed by the next attempt. Owned by
-// Indexes. Run() on one thread, which starts others, all of low priority; the rest on any. Memory:
+// the block files, in their order, on all cores (PlaceSort). Much faster than indexing block by
+// block, which inserts each record at a random place of a growing database. A kill or an error
+// leaves no database; the next attempt removes the work folder (WorkFolder). Owned by Indexes.
+// Run() on one thread, which starts others, all of low priority; the rest on any. Memory:
 // IndexBuildOptions::memory_bytes, and a few MB for each thread.
 #pragma once
 
@@ -17,20 +17,20 @@ namespace ibd {
 struct IndexBuildOptions {
     unsigned threads = 0; //!< 0: as many as there are cores
     size_t memory_bytes = size_t{192} << 20;
-    int32_t least_blocks = 100; //!< fewer are not worth it
+    int32_t least_blocks = 100; //!< with fewer blocks there is no build
 };
 
 class IndexBuild {
 public:
-    /** The chain up to `end` must be stored. The indexes have no database (Index::CloseDb()), and
-     *  nothing lies in their directories. All arguments outlive it. */
+    /** The chain up to `end` must be stored. The indexes have no open database (Index::CloseDb()),
+     *  and their directories are empty. All arguments outlive it. */
     IndexBuild(Env& env, Logger& log, const IndexChain& chain, const HeaderNode& end,
                const std::vector<Index*>& indexes, const IndexBuildOptions& options);
     ~IndexBuild();
 
-    /** True: the databases are in their places, closed, but without the records that name the best
-     *  block. False: stopped. Errors: the machine's, or a block is damaged or missing; they name no
-     *  remedy. After both nothing is left of it. */
+    /** True: the databases are in place, closed, and lack only the record of the best block. False:
+     *  stopped. Errors: the machine's, or a block is damaged or missing; they name no remedy. After
+     *  false or an error no files are left. */
     Result<bool> Run();
     /** Makes Run() return soon. */
     void Stop() { m_stop = true; }
@@ -46,7 +46,7 @@ public:
     std::optional<int64_t> SecondsLeft() const;
 
 private:
-    /** One index, and where its records are. */
+    /** One index, and the place of its records. */
     struct Part {
         Index* index;
         Path folder; //!< of the database

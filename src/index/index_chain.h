@@ -1,4 +1,4 @@
-// IndexChain: what an index sees of the chain. Implemented by the node. Any thread.
+// IndexChain: an index's view of the chain. Implemented by the node. Any thread.
 #pragma once
 
 #include "chain/chain_reader.h"
@@ -13,9 +13,9 @@ public:
     virtual const BlockStore& Blocks() const = 0;
     /** The block that the coins on disk are at; null: none. */
     virtual const HeaderNode* Flushed() const = 0;
-    /** Block files were deleted by -prune. */
+    /** Whether block files were deleted by -prune. */
     virtual bool HasPruned() const = 0;
-    /** The node is about to stop. */
+    /** Whether the node is about to stop. */
     virtual bool Interrupted() const = 0;
 };
 

@@ -1,9 +1,9 @@
 // IndexFollower: keeps one index at the tip of the active chain, on a thread of its own and of low
-// priority. It takes the blocks one by one from the block files, so the chain never waits for it;
-// events only wake it. In the database, a batch of records and the name of the best block are one
-// write. The best block is never ahead of the coins on disk, so that after a crash the index never
-// has to undo blocks that the node does not know. Records may be: the same ones are written again.
-// Owned by Indexes.
+// priority. It reads the blocks one by one from the block files, so the chain never waits for it;
+// events only wake it up. A batch of records and the best block are one atomic write. The index's
+// best block is never ahead of the coins on disk, so that after a crash the index need not undo
+// blocks unknown to the node. Records may be ahead: the same ones are then written again. Owned by
+// Indexes.
 //
 // Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
 // records, up to four times that while they are sorted, one block and its undo data (for each core
@@ -20,22 +20,22 @@ namespace ibd {
 
 struct IndexSummary {
     std::string name;
-    bool synced = false; //!< was at the tip once since the start
+    bool synced = false; //!< whether it has reached the tip since the start
     int32_t height = 0;
     BlockHash hash; //!< genesis before the first block
-    int32_t blocks_left = 0;             //!< of the active chain that it does not have
+    int32_t blocks_left = 0;                  //!< number of active blocks that it lacks
     std::optional<int64_t> seconds_left = {}; //!< to the tip; nothing: unknown yet
-    std::optional<double> built = {}; //!< share that is done of a build from blocks in any order
+    std::optional<double> built = {};         //!< share done of a build from blocks in any order
 };
 
-/** What helps if a database is damaged. */
+/** The remedy for a damaged database. */
 std::string IndexRemedy(const Path& folder, std::string_view option);
 
 class IndexFollower {
 public:
-    /** Bytes of records that are written together while many blocks are missing. */
+    /** Size of a batch of records while many blocks are missing, bytes. */
     static constexpr size_t kBatchBytes = 4 << 20;
-    /** Missing blocks that are worth threads of their own for Index::Prepare(). */
+    /** With this many missing blocks Index::Prepare() gets threads of its own. */
     static constexpr int32_t kManyBlocks = 32;
 
     /** `failed`: called once, on the thread, with an error that ends the index; the node stops. All
@@ -47,42 +47,43 @@ public:
     }
     ~IndexFollower() { Stop(); }
 
-    /** Reads where the index is. The block index must be loaded. */
+    /** Reads the best block of the index. The block index must be loaded. */
     Result<> Open();
-    /** After Open(), when the index has a new database with the records of all blocks up to `best`:
-     *  goes on from there. Before Start(). */
+    /** Call it after Open() and before Start() if the index has a new database with the records of
+     *  all blocks up to `best`: continues there. */
     Result<> GoOnFrom(const HeaderNode& best);
     void Start();
-    /** Ends the thread after the block at hand, and saves. */
+    /** Ends the thread after the current block, and saves. */
     void Stop();
     /** There may be a new tip. */
     void Wake();
 
     IndexSummary Summary() const;
-    /** Disk that the index will take in addition to get to the tip, estimated; bytes. */
+    /** Estimated additional disk space until the index reaches the tip, bytes. */
     uint64_t DiskNeeded() const;
-    /** Whether it holds the tip now. */
+    /** Whether its best block is the tip now. */
     bool IsAtTip() const;
-    /** Returns once it is at the tip, or the node stops; at once with false if it was never there.
-     */
+    /** Waits until it is at the tip or the node stops. If it was never at the tip, returns false at
+     *  once. */
     bool WaitForTip() const;
     /** The last block with written records; null: none. */
     const HeaderNode* Best() const { return m_shown; }
 
     // For pruning.
 
-    /** The last block of the active chain that it has the records of; 0: none. */
+    /** Height of the last block of the active chain that is indexed; 0: none. */
     int32_t Height() const { return HeightOf(m_shown); }
-    /** Lets the thread, if it runs, write all records that the coins on disk allow, and waits for
-     *  it. */
+    /** Makes the thread, if it runs, write all records up to the block of the coins on disk, and
+     *  waits for that. */
     void Settle();
-    /** What Height() would be after a crash. */
+    /** The value of Height() after a crash. */
     int32_t SavedHeight() const { return std::min(Height(), HeightOf(m_saved)); }
-    /** The block of the active chain at which it would continue, if pruning has deleted data of
-     *  that block or of a later one. Null: it can get to the tip. Before Start(). */
+    /** The block of the active chain at which it would have to continue although pruning has
+     *  deleted data of that block or a later one. Null: it can reach the tip. Call it before
+     *  Start(). */
     const HeaderNode* LeftBehind() const;
 
-    // Of its thread; tests call them without Start().
+    // Called by its thread; tests call them without Start().
 
     /** Goes to the tip. */
     Result<> CatchUp();
@@ -97,7 +98,7 @@ private:
         StoredBlock place;
         int32_t tip = 0;
     };
-    /** What an index gets, and the data that it refers to. */
+    /** The block passed to an index, and the data behind its pointers. */
     struct BlockData {
         IndexedBlock block;
         UnzeroedBytes raw = {};
@@ -147,13 +148,13 @@ private:
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
     std::unique_ptr<PreparedAhead> m_ahead; //!< null: few blocks are missing
-    const HeaderNode* m_lacking = nullptr; //!< the block whose data is waited for
+    const HeaderNode* m_lacking = nullptr;  //!< the block whose data is awaited
     int64_t m_logged_micros = 0;
 
     // Written by the thread.
     std::atomic<const HeaderNode*> m_saved = nullptr; //!< the block that the database names
     std::atomic<const HeaderNode*> m_shown = nullptr;
-    std::atomic<int64_t> m_started_micros = 0; //!< of the present way to the tip
+    std::atomic<int64_t> m_started_micros = 0; //!< blocks of the current path to the tip
     std::atomic<int32_t> m_start_height = 0;   //!< likewise
     std::atomic<bool> m_synced{false};
     std::atomic<bool> m_stop{false};
@@ -161,7 +162,7 @@ private:
     mutable std::condition_variable_any m_changed;
     bool m_woken IBD_GUARDED_BY(m_mutex) = false;
     bool m_started IBD_GUARDED_BY(m_mutex) = false;
-    /** The coins on disk that the last finished write took into account. */
+    /** The block of the coins on disk at the last finished write. */
     const HeaderNode* m_settled IBD_GUARDED_BY(m_mutex) = nullptr;
     bool m_ended IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_thread;

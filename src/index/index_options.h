@@ -1,4 +1,4 @@
-// IndexOptions: which indexes the user asked for, and the memory of their databases.
+// IndexOptions: the indexes requested by the user, and the memory of their databases.
 #pragma once
 
 #include <cstddef>

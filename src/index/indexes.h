@@ -1,9 +1,9 @@
-// Indexes: the indexes that the user asked for, and their followers. Owned by the node: made
+// Indexes: the indexes requested by the user, and their followers. Owned by the node: created
 // before the first event, opened when the chainstate is loaded, started when the stored blocks are
-// connected, stopped after the last write of the coins. Access to an index by type: null if it was
-// not asked for. Any thread after Open(). Empty indexes that need no order of blocks are built from
-// all stored blocks first (IndexBuild), on a thread of their own; if that fails, their followers
-// begin with the first block.
+// connected, stopped after the last write of the coins. Indexes are accessed by type; null if not
+// requested. Any thread after Open(). Empty indexes that can take blocks in any order are first
+// built from all stored blocks (IndexBuild), on a thread of their own; if that fails, their
+// followers begin with the first block.
 #pragma once
 
 #include "chain/prune_locks.h"
@@ -35,10 +35,11 @@ public:
 
     /** `wipe`: remove their contents first (-reindex). Errors are one line for the user. */
     Result<> Open(const IndexChain& chain, bool wipe);
-    /** Whether pruning has left the blocks that each needs. Before Start(). The error is Core's. */
+    /** Checks that pruning has not deleted blocks that an index needs. Call it before Start(). The
+     *  error text is Core's. */
     Result<> CheckBlocks() const;
-    /** A sentence for each index that the disk has no room for, after those before it. Before
-     *  Start(). */
+    /** A sentence for each index that will not fit on the disk in addition to those before it. Call
+     *  it before Start(). */
     std::vector<std::string> LackOfSpace() const;
     void Start();
     void Stop();
@@ -56,13 +57,13 @@ public:
     const IndexFollower& FollowerOf(const Index& index) const;
     /** The summaries of all indexes, in Core's order. */
     std::vector<IndexSummary> Summaries() const;
-    /** Waits until each index that was at the tip before is at the new tip, or the node stops. */
+    /** Waits until each index that had reached the tip is at the current one, or the node stops. */
     void WaitForTip() const;
 
 private:
     struct Entry {
         Index* index;
-        size_t cache; //!< bytes, of its database
+        size_t cache; //!< cache of its database, bytes
         std::unique_ptr<IndexFollower> follower;
     };
 

@@ -1,9 +1,9 @@
-// PlaceSort: sorts the records of one index whose keys begin with a name that is as good as random
-// (a transaction id, a hash) and that say in which transaction of which block it was found. Takes
-// the blocks in any order, on any number of threads: records go to pages on disk by the first bits
-// of the name, and from there, part by part, into tables of the database. Owned by IndexBuild.
-// Memory: as given. A record on disk has the name, the height of the block and the offset of the
-// transaction, big-endian, so that its bytes are in the order of keys.
+// PlaceSort: sorts the records of an index that maps a random-looking name (a txid, a hash) to the
+// transaction in which it was found. Takes the blocks in any order, on any number of threads.
+// Records are written to pages on disk, partitioned by the first bits of the name; then each part
+// is sorted and written as tables of the database. Owned by IndexBuild. Memory: as given. A record
+// on disk has the name, the height of the block and the offset of the transaction, big-endian, so
+// that comparing bytes gives the order of the keys.
 #pragma once
 
 #include "index/tx_position.h"
@@ -24,21 +24,21 @@ struct PlaceSortOptions {
     size_t part_memory = 0; //!< bytes, of each thread, while parts are written
 };
 
-/** The part without types of records. */
+/** The part of PlaceSort that does not depend on the type of records. */
 class PlaceSort {
 public:
     virtual ~PlaceSort() = default;
 
-    /** Adds the records of a block; `worker`: below PlaceSortOptions::threads, each one thread.
-     *  False: writing has failed, and EndTaking() says why. */
+    /** Adds the records of a block. `worker`: below PlaceSortOptions::threads; each number is used
+     *  by one thread. False: writing has failed, and EndTaking() returns the error. */
     virtual bool Take(size_t worker, const BlockView& block, uint32_t height) = 0;
     /** After the last Take(). */
     virtual Result<> EndTaking() = 0;
     virtual uint32_t Parts() const = 0;
     /** Bytes of a part's records. */
     virtual uint64_t PartBytes(uint32_t part) const = 0;
-    /** Adds the records of a part to `out`, in order; any thread. `places`: of the blocks, by
-     *  height. Bad data: a page is damaged. */
+    /** Adds the records of a part to `out`, in order; any thread. `places`: file positions of the
+     *  blocks, by height. Bad data: a page is damaged. */
     virtual Result<> Write(uint32_t part, std::span<const FilePos> places, TableWriter& out) = 0;
 };
 
@@ -66,14 +66,14 @@ struct PlaceRecord {
     static void Write(uint8_t* to, const uint8_t* name, uint32_t height, uint32_t offset)
     {
         std::memcpy(to, name, kName);
-        WriteBE32(to + kBytes - 4, offset); // its first byte is zero, and overwritten
+        WriteBE32(to + kBytes - 4, offset); // its first byte is zero, and is overwritten
         WriteBE32(to + kName, height);
     }
 };
 
-/** Sorts records whose names are equal in the first `skip` bits and random in the others. In
- *  place: one pass by the next bits swaps each record into a bucket of some ten (American flag
- *  sort). Chosen names can only enlarge some buckets, which are sorted in n log n. */
+/** Sorts records whose names are equal in the first `skip` bits and random in the others. In place:
+ *  one pass by the next bits swaps each record into a bucket of some ten (American flag sort).
+ *  Names chosen by an attacker can only enlarge some buckets, which are sorted in n log n. */
 template <size_t kName>
 void SortPlaces(std::span<PlaceRecord<kName>> records, unsigned skip)
 {
@@ -151,7 +151,8 @@ public:
 
     Result<> Write(uint32_t part, std::span<const FilePos> places, TableWriter& out) override
     {
-        // A part that does not fit is read several times, each time for the next of its names.
+        // A part that does not fit into memory is read several times, once for each range of its
+        // names.
         const uint64_t fit = std::max<uint64_t>(1, PartBytes(part) / m_options.part_memory);
         const unsigned pass_bits =
             std::min(static_cast<unsigned>(std::bit_width(fit - 1)), kMostPassBits);
@@ -168,7 +169,8 @@ private:
     using Record = PlaceRecord<Names::kBytes>;
     using Collector = FixedCollector<Record::kBytes>;
     static constexpr unsigned kMostPassBits = 10;
-    static constexpr size_t kSurplus = 1024; //!< records that a pass may have above the average
+    static constexpr size_t kSurplus = 1024; //!< number of records that a pass may have above the
+                                             //!< average
 
     uint32_t PartOf(uint64_t prefix) const
     {
@@ -220,7 +222,7 @@ private:
     SpillReader m_pages;
 };
 
-/** The place of a record's transaction. */
+/** The position of a record's transaction. */
 template <typename Record>
 TxPosition PositionOf(const Record& record, std::span<const FilePos> places)
 {

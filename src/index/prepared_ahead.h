@@ -11,16 +11,16 @@
 
 namespace ibd {
 
-/** What became of a block that was read and prepared. */
+/** The result of reading and preparing a block. */
 struct PrepareOutcome {
     Result<> status;
-    const char* failed = nullptr; //!< text for the user with room for a hash, if it failed
+    const char* failed = nullptr; //!< if it failed: text for the user with a placeholder for a hash
     std::unique_ptr<PreparedBlock> block;
 };
 
 class PreparedAhead {
 public:
-    /** Blocks ahead for each thread: one is slow now and then. */
+    /** Blocks prepared ahead for each thread, because some blocks are slow. */
     static constexpr size_t kBlocksPerThread = 8;
 
     /** `prepare`: called on any thread. */
@@ -31,7 +31,7 @@ public:
     }
     ~PreparedAhead() { Clear(); }
 
-    /** The block whose turn it is, and the last one; null: none. */
+    /** The next block to connect, and the last prepared one; null: none. */
     const HeaderNode* First() const { return m_blocks.empty() ? nullptr : m_blocks.front()->node; }
     const HeaderNode* Last() const { return m_blocks.empty() ? nullptr : m_blocks.back()->node; }
     size_t Room() const { return m_most - m_blocks.size(); }
@@ -51,7 +51,7 @@ private:
         const HeaderNode* const node;
         const StoredBlock place;
         std::atomic<bool> forgotten = false;
-        bool done = false; //!< under m_mutex, as the outcome
+        bool done = false; //!< under m_mutex, like the outcome
         PrepareOutcome outcome = {};
     };
 
@@ -60,7 +60,7 @@ private:
     std::deque<std::shared_ptr<Block>> m_blocks;
     Mutex m_mutex;
     std::condition_variable_any m_done;
-    ThreadPool m_pool; //!< last, as its threads use the others
+    ThreadPool m_pool; //!< last member, because its threads use the others
 };
 
 } // namespace ibd

@@ -1,6 +1,6 @@
 // SpenderIndex (-txospenderindex): the transaction that spends an output, for gettxspendingprevout.
-// A key has a keyed hash of the outpoint and the place of the spending transaction; the few
-// transactions under one hash are read to find the right one. Format: doc/formats/indexes.md.
+// A key consists of a keyed hash of the outpoint and the position of the spending transaction; the
+// few transactions under one hash are read to find the right one. Format: doc/formats/indexes.md.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -11,7 +11,7 @@ namespace ibd {
 
 class SpenderIndex final : public Index {
 public:
-    /** `env` gives the key of a new database. */
+    /** `env`: source of the hash key of a new database. */
     SpenderIndex(Env& env, std::unique_ptr<KvStore> db)
         : Index({.name = "txospenderindex",
                  .option = "-txospenderindex",

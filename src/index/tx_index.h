@@ -1,4 +1,4 @@
-// TxIndex (-txindex): the place of each transaction of the active chain by its txid, for
+// TxIndex (-txindex): the position of each transaction of the active chain by its txid, for
 // getrawtransaction. Records of a disconnected block stay until a block of the new branch has the
 // transaction, as in Core. Format: doc/formats/indexes.md.
 #pragma once

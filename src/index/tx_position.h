@@ -1,5 +1,5 @@
-// TxPosition: the place of a transaction in the block files, as indexes store it, and the way from
-// it to the transaction. Format: doc/formats/indexes.md. Any thread.
+// TxPosition: the position of a transaction in the block files, as indexes store it, and functions
+// to read the transaction there. Format: doc/formats/indexes.md. Any thread.
 #pragma once
 
 #include "primitives/block.h"

@@ -1,10 +1,10 @@
-// BlockAccount: the part of a block's rules (scripts excepted) that a join can not settle while it
-// reads the block. Spends whose coins met in the join's table are settled at once. The rest goes
-// into an account: for each transaction that lacks coins their number, sums and relative locks; for
-// the block fees, reward and signature operations. AccountCheck settles it once the missing coins
-// are known. The rules are the serial engine's. An account can only prove a block valid; otherwise
-// SpentRules decides and names the rule. One for each thread. Memory: 20 bytes for each input of a
-// block. Format: doc/formats/spill.md.
+// BlockAccount: the part of a block's rules (scripts excepted) that a join cannot check while it
+// reads the block. Spends whose coins are found in the join's table are checked at once. The
+// account holds the rest: for each transaction with missing coins their number, sums and relative
+// locks; for the block fees, reward and signature operations. AccountCheck checks it once the
+// missing coins are known. The rules are the serial engine's. An account can only prove a block
+// valid; otherwise SpentRules decides and names the rule. One for each thread. Memory: 20 bytes for
+// each input of a block. Format: doc/formats/spill.md.
 #pragma once
 
 #include "chain/header_node.h"
@@ -16,18 +16,18 @@
 
 namespace ibd {
 
-/** The form of an input whose coin is missing. With it, little has to be known of the coin to count
- *  the input's signature operations. */
+/** The form of an input whose coin is missing. With it, the kind of the coin's script suffices to
+ *  count the input's signature operations. */
 enum class SpendShape : uint8_t {
     kOther,      //!< any coin: the greatest possible number is assumed
-    kKey,        //!< spends a key hash: none, unless the coin is a script hash
-    kWitnessKey, //!< the same in a witness, or a signature alone: at most one, unless the coin is a
-                 //!< witness script hash
+    kKey,        //!< spends a key hash: no sigops, unless the coin is a script hash
+    kWitnessKey, //!< the same in a witness, or a signature alone: at most one sigop, unless the
+                 //!< coin is a witness script hash
 };
 
 class BlockAccount final : public MetSink<ValuedRecord> {
 public:
-    /** `pairs`: also gets each pair that meets; may be null. All arguments must outlive it. */
+    /** `pairs` also receives each matched pair; may be null. All arguments must outlive it. */
     BlockAccount(const ConsensusParams& params, ValueCollector& values, PairCollector* pairs)
         : m_params(params), m_values(values), m_pairs(pairs)
     {
@@ -36,8 +36,8 @@ public:
     /** Starts a block that passed CheckBlock, before its records enter the table. The arguments
      *  stay valid until End(). `legacy_sigops`: LegacySigOpCount() of the whole block. */
     void Begin(const HeaderNode& node, std::span<const TxView> txs, int64_t legacy_sigops);
-    /** A coin met its spend: in the current block, or in an earlier one that waited for the coin.
-     */
+    /** A coin was matched with its spend: in the current block, or in an earlier one that waited
+     *  for the coin. */
     bool Met(const ValuedRecord& made, const JoinRecord& spent) override;
     /** All records of the block are in the table. False: the account could not be written. */
     bool End();
@@ -87,15 +87,15 @@ private:
     std::vector<Known> m_known; //!< by number of the input, the coinbase's included
     bool m_broken = false;      //!< the known coins break a rule, or may do so
     bool m_written = true;
-    Amount m_fees = 0;        //!< of transactions whose coins are all known
-    int64_t m_sigop_cost = 0; //!< without spends of missing coins
+    Amount m_fees = 0;        //!< fees of transactions with all coins known
+    int64_t m_sigop_cost = 0; //!< sigop cost without spends of missing coins
     int64_t m_most_more = 0;  //!< bound for spends of missing coins
     uint32_t m_missing = 0;
     size_t m_txs_left = 0;
     Scratch m_left;   //!< transactions that lack coins
     Scratch m_shapes; //!< SpendShape of each input whose coin is missing
     std::vector<uint32_t> m_sequences;
-    std::vector<Costs> m_costs; //!< of spends of missing coins, when m_most_more is too large
+    std::vector<Costs> m_costs; //!< costs of spends of missing coins, if m_most_more is too large
     Bytes m_encoded;
 };
 
@@ -114,7 +114,7 @@ private:
     struct Tx {
         uint32_t missing = 0;
         bool locked = false;
-        // Value of the known coins minus value of the outputs: one of the two is 0.
+        // Value of the known coins minus value of the outputs, as two numbers: one of them is 0.
         Amount known = 0;
         Amount value_out = 0;
     };

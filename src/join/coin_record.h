@@ -1,7 +1,7 @@
 // A spent coin as it is spilled: 8 bytes, then the coin as in undo data. The low bits of the 8
 // bytes are the place in the chain of the spending input (JoinRecord::Place), the high bits the
-// length of the rest. The outline of a block has the same form, at the place of its coinbase's
-// input, which spends no coin. Pure functions.
+// length of the coin that follows. The outline of a block has the same form, at the place of its
+// coinbase's input, which spends no coin. Pure functions.
 #pragma once
 
 #include "join/join_record.h"

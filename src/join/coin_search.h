@@ -55,7 +55,7 @@ private:
 /** One thread's share of a search. */
 class CoinSearch::Finder {
 public:
-    /** One of `threads` finders. `again`: it will see blocks that another pass has seen before. */
+    /** One of `threads` finders. `again`: an earlier pass has already searched these blocks. */
     Finder(CoinSearch& search, size_t threads, bool again);
 
     /** The transaction ids of the block must be computed. */

@@ -1,5 +1,5 @@
-// DurableUndo: an UndoConsumer that makes the records in a sink durable on a thread of its own,
-// while the next records come. Owned by the code that rebuilds undo data; for Take() and End() see
+// DurableUndo: an UndoConsumer that makes records in a sink durable on a thread of its own, while
+// the next records are added. Owned by the code that rebuilds undo data; for Take() and End() see
 // UndoConsumer.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** Where undo records are put. */
+/** The storage of undo records. */
 class UndoSink {
 public:
     virtual ~UndoSink() = default;
@@ -52,7 +52,7 @@ private:
     const Limits m_limits;
     int32_t m_height = 0; //!< of the last record
     uint64_t m_bytes = 0; //!< put since the last MakeDurable() started
-    int64_t m_since;      //!< when that was, MonotonicMicros
+    int64_t m_since;      //!< time of that start, MonotonicMicros
     std::atomic<bool> m_busy = false;
     Result<> m_made; //!< the thread's result, which it owns while it runs
     NamedThread m_thread;

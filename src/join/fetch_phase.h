@@ -15,25 +15,25 @@ namespace ibd {
 
 class JoinMeter;
 
-/** Which coins are wanted, and where they go. */
+/** The wanted coins, and the sink for them. */
 struct FetchTask {
     HeightSpan made;  //!< coins made in these blocks
     HeightSpan spent; //!< and spent in these
     PageSink& coins;  //!< by JoinState::SpendingRanges(); complete when the phase is finished
     OutlineUse outlines = OutlineUse::kNone; //!< also written, for the blocks that are read
-    SideFold* side_fold = nullptr;           //!< gets these blocks too; may be null
+    SideFold* side_fold = nullptr;           //!< also receives these blocks; may be null
 };
 
 class FetchPhase {
 public:
-    /** All arguments must outlive it. `state`: kPaired, and its pairs must stay. */
+    /** All arguments must outlive it. `state`: of phase kPaired; its pairs must not be removed. */
     FetchPhase(JoinJob& job, const BlockStore& store, const BlockPlaces& places,
                const JoinState& state);
 
     /** False: the job was stopped. Bad data: a spill of pairs is damaged. */
     Result<bool> Run(const FetchTask& task, JoinMeter& meter);
-    /** Runs as a phase of its own, with its meter; the spills are numbered from `first_spill`.
-     *  Nothing: the job was stopped. */
+    /** Runs alone, with a progress meter; the spills are numbered from `first_spill`. Nothing: the
+     *  job was stopped. */
     Found<std::vector<SpillInfo>> RunAlone(HeightSpan made, HeightSpan spent, uint32_t first_spill,
                                            SpillUse use);
 

@@ -1,6 +1,6 @@
-// FixedCollector: gathers records of one size in memory and hands them on in pages by range. It
-// takes half the time of RangeCollector, which gathers records of any size. One for each thread.
-// Memory: as given, and 8 KiB.
+// FixedCollector: gathers records of one size in memory and hands them on in pages by range. Twice
+// as fast as RangeCollector, which gathers records of any size. One for each thread. Memory: as
+// given, and 8 KiB.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -26,7 +26,7 @@ public:
         CHECK(ranges <= HeightRanges::kMost);
     }
 
-    /** Sets the sink of all later pages. Nothing may be gathered. */
+    /** Sets the sink of all later pages. Call it only while no records are gathered. */
     void SetSink(PageSink* sink) { m_sink = sink; }
 
     /** Room for one record; call Close() once it is written. */

@@ -1,6 +1,5 @@
-// HeightRanges: the chain cut into ranges of blocks of about equal weight. The ranges are the
-// partitions of data that is put in the order of the chain. Immutable, any thread. Memory: 2 bytes
-// a block.
+// HeightRanges: the chain cut into ranges of blocks of about equal weight. Data that is sorted into
+// chain order is partitioned by these ranges. Immutable, any thread. Memory: 2 bytes a block.
 #pragma once
 
 #include "util/check.h"
@@ -22,7 +21,7 @@ struct HeightSpan {
     bool operator==(const HeightSpan&) const = default;
 };
 
-/** The heights that are in both; possibly none. */
+/** The heights in both spans; possibly none. */
 inline HeightSpan Common(const HeightSpan& a, const HeightSpan& b)
 {
     const uint32_t first = std::max(a.first, b.first);
@@ -39,7 +38,8 @@ class HeightRanges {
 public:
     static constexpr uint32_t kMost = 2048;
 
-    /** Cuts the heights 0 to `top`, of equal weight, into at most `most` ranges (1 to kMost). */
+    /** Cuts the heights 0 to `top` into at most `most` ranges (1 to kMost); all heights have the
+     *  same weight. */
     explicit HeightRanges(uint32_t top, uint32_t most = kMost)
         : HeightRanges(std::vector<uint32_t>(size_t{top} + 1, 1), most)
     {

@@ -1,7 +1,7 @@
-// HintBits: turns unspent outputs, which come in the order of their keys, into hints in the order
-// of the chain. Outputs are numbered from the first block on and cut into ranges of blocks whose
-// bits fit into memory. The numbers wait in a spill by range; each range is written from a bitmap.
-// Memory: as given, and 8 bytes a block.
+// HintBits: turns unspent outputs, given in the order of their keys, into hints in chain order.
+// Outputs are numbered from the first block on, and the blocks are cut into ranges whose bits fit
+// into memory. The numbers are spilled by range; then each range is written from a bitmap. Memory:
+// as given, and 8 bytes a block.
 #pragma once
 
 #include "join/spill_file.h"

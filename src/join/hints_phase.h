@@ -1,8 +1,8 @@
 // HintsPhase: the second half of a join, from the spills to the last hint and the last pair.
 // Several threads join the partitions. Unspent outputs, and pairs of outputs and spending inputs,
-// are put in the order of the chain. Called by SpendJoin on its thread. Memory:
-// JoinOptions::memory_bytes, and HintBits' own. A kill costs this phase, which begins again from
-// the spills.
+// are sorted into chain order. Called by SpendJoin on its thread. Memory:
+// JoinOptions::memory_bytes, and HintBits' own. After a kill this phase begins again from the
+// spills.
 #pragma once
 
 #include "join/hint_bits.h"
@@ -17,15 +17,15 @@ namespace ibd {
 using MakeHintsWriter = std::function<Result<std::unique_ptr<HintsWriter>>()>;
 
 struct HintsEnd {
-    /** Lowest event found that no valid chain has; then nothing was written. */
+    /** The lowest event found that cannot occur in a valid chain; if set, nothing was written. */
     std::optional<JoinRecord> problem;
     /** An outpoint has more events than fit in memory: nothing was written, and `problem` need not
      *  be the lowest. */
     bool crowded = false;
     bool interrupted = false;
     uint64_t unspent = 0;
-    std::vector<SpillInfo> pairs;  //!< if they are kept: those found in this phase, durable
-    std::vector<SpillInfo> values; //!< if values are joined: those found, removed by now
+    std::vector<SpillInfo> pairs;  //!< if pairs are kept: those found in this phase, durable
+    std::vector<SpillInfo> values; //!< if values are joined: the coins found, already removed
     bool rules_kept = false;       //!< if values are joined: see JoinVerdict
 };
 

@@ -1,6 +1,6 @@
-// HotTable: the place where the making of an output and its spend meet if they come close together.
-// Bounded: displaced records, the oldest of a bucket first, go to pages by partition of the key and
-// from there to a spill. Shared by all workers; each shard is locked once for all records of a
+// HotTable: a bounded table in memory that matches an output with its spend if both are read close
+// together. When a bucket is full, its oldest record goes to a page of its key's partition, and
+// full pages to a spill. Shared by all workers; each shard is locked once for all records of a
 // block. For both kinds of record: JoinRecord and ValuedRecord. Memory: as given, from the start.
 #pragma once
 
@@ -10,13 +10,14 @@
 
 namespace ibd {
 
-/** How the memory of a join is divided, and into how many partitions the spilled records. */
+/** The division of a join's memory, and the number of partitions of spilled records. */
 struct TableShape {
     static constexpr unsigned kShardBits = 6;
     static constexpr size_t kShards = size_t{1} << kShardBits;
 
     unsigned partition_bits = 0; //!< kMinPartitionBits to kMaxPartitionBits
-    size_t page_bytes = 0;       //!< of each partition, collected before they are written
+    size_t page_bytes = 0;       //!< bytes of a page, collected for each partition before they are
+                                 //!< written
     size_t buckets = 0;          //!< in each shard
 
     static constexpr unsigned kMinPartitionBits = 6;
@@ -40,17 +41,17 @@ public:
         if (m_records.size() < capacity) m_records.resize(capacity);
         m_count = 0;
     }
-    /** At most as many as the capacity given to Reset(). */
+    /** Adds a record; at most as many as the capacity given to Reset(). */
     void Add(const Record& record) { m_records[m_count++] = record; }
     size_t Size() const { return m_count; }
-    /** The first that was added; there must be one. */
+    /** The first added record; there must be one. */
     const Record& First() const { return m_records.front(); }
 
     static size_t ShardOf(const Record& record)
     {
         return record.name >> (64 - TableShape::kShardBits);
     }
-    /** Where each shard's records begin in what Group() returns, and the end. */
+    /** Index of each shard's first record in the result of Group(); then the end. */
     using Starts = std::array<uint32_t, TableShape::kShards + 1>;
     /** The records by shard, in the order of Add() within one; valid until the next Reset(). */
     std::span<const Record> Group(Starts& starts);
@@ -66,28 +67,29 @@ private:
 template <typename Record>
 class HotTable {
 public:
-    /** `meet`: false: all records are spilled and none meet here, so that the events of each output
-     *  can be put in order. */
+    /** `meet`: false: all records are spilled and none is matched here, so that the events of each
+     *  output can be sorted later. */
     HotTable(const TableShape& shape, bool meet);
 
     /** Sets the writer of later pages; null before the first and after the last one. No thread may
      *  be in Take(). */
     void SetWriter(SpillWriter* writer) { m_writer = writer; }
 
-    /** Takes in the records of a block, any thread. `pairs`: gets each pair that meets; may be
-     *  null. False: the writer or `pairs` has failed. */
+    /** Adds the records of a block; any thread. `pairs` receives each matched pair; may be null.
+     *  False: the writer or `pairs` has failed. */
     bool Take(ShardedRecords<Record>& records, MetSink<Record>* pairs = nullptr);
 
     /** Writes all records and empties the table; no thread may be in Take(). False: see Take(). */
     bool Flush();
 
-    /** Number of pairs that met here. Any thread. */
+    /** Number of pairs matched here. Any thread. */
     uint64_t Met() const;
 
 private:
-    // Outputs wait for a spend; the oldest in the chain is displaced first. Spends wait too, as
-    // blocks come in any order, but not for long: a spend without a match mostly comes after its
-    // output was displaced. A bucket fills two or three cache lines.
+    // Outputs wait for their spend; the lowest in the chain is displaced first. Spends wait too,
+    // because blocks come in any order; but only a few slots are for them, since a spend without a
+    // match usually arrives after its output was displaced. A bucket fills two or three cache
+    // lines.
     static constexpr size_t kCreatedWays = 6;
     static constexpr size_t kSpentWays = sizeof(Record) == sizeof(JoinRecord) ? 2 : 3;
     struct alignas(64) Bucket {

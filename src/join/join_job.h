@@ -14,12 +14,13 @@ struct JoinState;
 struct JoinProgress {
     enum class Phase : uint8_t { kIdle, kReading, kJoining, kWriting, kChecking, kFetching, kUndo };
     Phase phase = Phase::kIdle;
-    uint64_t bytes = 0;         //!< of blocks read, also by the earlier joins that this one resumes
-    uint64_t resumed_bytes = 0; //!< the part read by earlier joins
+    uint64_t bytes = 0;         //!< bytes of blocks read, including those read by the earlier joins
+                                //!< that this one resumes
+    uint64_t resumed_bytes = 0; //!< of these, bytes read by earlier joins
     uint64_t total_bytes = 0;   //!< of all blocks, estimated
     uint32_t joined = 0;        //!< partitions joined
     uint32_t partitions = 0;
-    uint64_t fetched_bytes = 0; //!< of blocks read for their coins
+    uint64_t fetched_bytes = 0; //!< bytes of blocks read for their coins
     uint32_t undo_blocks = 0;   //!< blocks with finished undo data
     double seconds_in_phase = 0;
 };
@@ -85,9 +86,9 @@ struct JoinJob {
     {
         return FoldRulesIdOf(terminal, HintsCounting::kSpendable, params.consensus);
     }
-    /** A state for this chain, with a new salt; reads nothing. */
+    /** A new state for this chain, with a new salt, before any block is read. */
     JoinState NewState() const;
-    /** Whether `state` is of the same terminal block, checked under the same rules. */
+    /** Whether `state` has the same terminal block and was checked under the same rules. */
     bool IsOfSameChain(const JoinState& state) const;
 };
 

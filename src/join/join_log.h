@@ -22,18 +22,18 @@ public:
     ~JoinLog();
 
     /** Call before the first Record(). `sources` are made durable before the records of their
-     *  blocks are. */
+     *  blocks. */
     Result<> Begin(std::span<const std::unique_ptr<BlockSource>> sources);
 
-    /** The data of a block besides its records. */
+    /** The other data of a block. */
     struct BlockRead {
         uint32_t height;
         uint32_t outputs;
         uint32_t checksum; //!< if checksums are kept
     };
 
-    /** Takes in the records of a block of `bytes` bytes. `sum`: of its outputs and inputs; null if
-     *  none is kept. Any thread, each with its own `worker` number. */
+    /** Adds the records of a block of `bytes` bytes. `sum`: of its outputs and inputs; null if no
+     *  sums are kept. Any thread, each with its own `worker` number. */
     Result<> Record(size_t worker, const BlockRead& block, uint64_t bytes,
                     ShardedRecords<JoinRecord>& records, const Aggregate* sum);
     /** The same in a join of values; `account`: begun for this block. */
@@ -46,7 +46,7 @@ public:
     /** An empty sum for the blocks of a worker; null if no sums are kept. */
     std::unique_ptr<Aggregate> NewSum() const;
 
-    /** Share of the records so far without a matching one. Any thread. */
+    /** The share of records so far that were not matched. Any thread. */
     double UnmetShare();
 
     /** Waits until everything is durable. No Record() may follow. */
@@ -95,16 +95,16 @@ private:
     std::optional<HotTable<JoinRecord>> m_table;
     std::optional<HotTable<ValuedRecord>> m_valued_table;
     std::span<const std::unique_ptr<BlockSource>> m_sources;
-    const uint64_t m_met_before; //!< by the earlier joins that this one resumes
+    const uint64_t m_met_before;     //!< bytes read by the earlier joins that this one resumes
     std::atomic<uint64_t> m_records; //!< total so far
     const bool m_keeps_checksums;
-    // Copies from the state, which belongs to another thread.
+    // Copies of values in the state, which belongs to another thread.
     const std::optional<AggregateKind> m_aggregate;
     const AggregateSalt m_salt;
 
-    Mutex m_cutting;    //!< one thread cuts at a time
-    Mutex m_door;       //!< held while a cut waits for the exclusive gate, so that no Record()
-                        //!< overtakes it
+    Mutex m_cutting;    //!< one thread at a time ends a step
+    Mutex m_door;       //!< held while the end of a step waits for the exclusive gate, so that no
+                        //!< Record() overtakes it
     SharedMutex m_gate; //!< shared while a block is taken in, exclusive while a step is cut
     std::unique_ptr<SpillWriter> m_writer;
     const std::optional<HeightRanges> m_ranges; //!< of pairs and values, if they are kept

@@ -13,18 +13,18 @@ namespace ibd {
 
 struct JoinOptions {
     unsigned threads = 1;
-    /** For the table and the records on their way to the disk, then for the partitions being
-     *  joined; -ibdboostermem. */
+    /** Memory (-ibdboostermem) for the table and the records to be written, then for the partitions
+     *  being joined. */
     size_t memory_bytes = size_t{96} << 20;
     /** Minimum memory of each thread after all blocks are read and the table is freed. */
     size_t least_thread_bytes = size_t{8} << 20;
     Path directory; //!< spills and state; created if absent, locked while in use
-    /** Bounds the loss at a crash: at most this many bytes of blocks that are not yet durable, and
-     *  one block for each thread. Steps of at least 1 / kMostSteps of these bytes are also cut by
-     *  time, after `checkpoint_seconds`. */
+    /** Bounds the work lost in a crash: at most this many bytes of blocks are not yet durable, and
+     *  one block for each thread. A step also ends after `checkpoint_seconds` if it has at least 1
+     *  / kMostSteps of these bytes. */
     uint64_t checkpoint_bytes = uint64_t{32} << 30;
     int64_t checkpoint_seconds = 60;
-    /** Most steps that time can make of `checkpoint_bytes`, however slow the blocks come. */
+    /** Most steps into which time divides `checkpoint_bytes`, however slowly blocks arrive. */
     static constexpr uint64_t kMostSteps = 32;
     ProgressTargets progress = {};
     /** False: all work on the calling thread, so that a test is deterministic. */
@@ -32,7 +32,7 @@ struct JoinOptions {
     /** The blocks were checked when they were connected or folded: check only that each one matches
      *  its header. */
     bool connected = false;
-    /** Leaves spills of events in place when they are no longer needed; the caller removes them. */
+    /** Leaves the removal of useless spills of events to the caller. */
     bool leave_events = false;
     /** Keep the pairs of outputs and spending inputs, for an UndoRebuild in the same directory. */
     bool pairs = false;
@@ -43,8 +43,8 @@ struct JoinOptions {
     std::optional<AggregateKind> aggregate;
 };
 
-/** Bytes of records that a thread gathers before they go to pages, given its share of the memory.
- */
+/** Bytes of records that a thread with this share of the memory gathers before it sorts them into
+ *  pages. */
 inline size_t CollectorBytes(size_t share)
 {
     constexpr size_t kLeast = 4 << 10, kMost = 16 << 20;
@@ -58,11 +58,11 @@ struct JoinTotals {
     uint64_t outputs = 0;       //!< as hints count them
     uint64_t unspent = 0;       //!< outputs unspent after the terminal block
     uint64_t records = 0;       //!< made and spent
-    uint64_t met = 0;           //!< records of pairs that met in memory
-    uint64_t spilled_bytes = 0; //!< on disk, of records that did not meet
+    uint64_t met = 0;           //!< records of pairs matched in memory
+    uint64_t spilled_bytes = 0; //!< bytes on disk of unmatched records
     uint64_t pair_bytes = 0;    //!< on disk, of pairs
     uint64_t value_bytes = 0;   //!< on disk, of values
-    uint64_t coin_bytes = 0;    //!< on disk, of spent coins
+    uint64_t coin_bytes = 0;    //!< bytes on disk of spent coins
 };
 
 struct JoinVerdict : Verdict {

@@ -1,5 +1,5 @@
-// JoinRecord: one event in the life of an output - made or spent - under the name of its outpoint,
-// a keyed hash. A value of 16 bytes, spilled in the byte order of this machine, since no other
+// JoinRecord: the creation or the spend of an output, under the name of its outpoint, which is a
+// keyed hash. A value of 16 bytes, spilled in the byte order of this machine, since no other
 // machine reads it.
 #pragma once
 
@@ -79,13 +79,13 @@ struct JoinRecord {
 };
 static_assert(sizeof(JoinRecord) == 16 && std::is_trivially_copyable_v<JoinRecord>);
 
-/** A record that also says what an output is worth to its spend: 24 bytes. */
+/** A record that also has the data of an output that the rules need when it is spent: 24 bytes. */
 struct ValuedRecord : JoinRecord {
     uint64_t coin = 0; //!< MadeCoin::Number() of an output; 0 for other events
 };
 static_assert(sizeof(ValuedRecord) == 24 && std::is_trivially_copyable_v<ValuedRecord>);
 
-/** Gets the two events of each output that meet. */
+/** Receives the two events of each matched output. */
 template <typename Record>
 class MetSink {
 public:
@@ -94,8 +94,8 @@ public:
     virtual bool Met(const Record& made, const JoinRecord& spent) = 0;
 };
 
-/** Whether the two records, of one outpoint, are its making and a spend that is not below it. The
- *  order within a block was checked when it was read. */
+/** Whether the two records of one outpoint are its creation and a spend in the same or a higher
+ *  block. The order within a block was checked when it was read. */
 inline bool Meet(const JoinRecord& created, const JoinRecord& spent)
 {
     return created.HasNameOf(spent) && created.Height() <= spent.Height();

@@ -15,7 +15,7 @@ namespace ibd {
 /** Progress of the join that the state belongs to. */
 enum class JoinStage : uint8_t {
     kReading = 0, //!< reads blocks, then joins partitions
-    kPaired = 1,  //!< all pairs of outputs and spending inputs are known
+    kPaired = 1,  //!< all pairs of outputs and spending inputs are found
     kHinted = 2,  //!< the hints are made: the state serves only as a FirstPass
 };
 
@@ -27,7 +27,7 @@ struct JoinState {
     Uint256 rules; //!< FoldRulesId() of the rules under which the blocks were checked
 
     // Method.
-    bool ordered = false; //!< all events are spilled and put in order; none meet in memory
+    bool ordered = false; //!< all events are spilled and sorted; none are matched in memory
     bool pairs = false;   //!< pairs of outputs and spending inputs are kept
     /** Events have values (ValuedRecord), and the rules about coins are checked. */
     bool values = false;
@@ -40,14 +40,15 @@ struct JoinState {
     JoinStage stage = JoinStage::kReading;
     uint64_t bytes = 0;            //!< of blocks read
     uint64_t records = 0;          //!< records made of these blocks
-    uint64_t met = 0;              //!< records of pairs that met in memory
+    uint64_t met = 0;              //!< records of pairs matched in memory
     Bytes sum;                     //!< Aggregate::Serialize() of the blocks read
     std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: not read yet
     /** If KeepsChecksums(), by height from 0: CRC-32C of the block. */
     std::vector<uint32_t> checksums;
-    std::vector<SpillInfo> spills; //!< of events; none once they are paired
+    std::vector<SpillInfo> spills; //!< of events; spills of events; none once all are paired
     std::vector<SpillInfo> pair_spills;
-    std::vector<SpillInfo> value_spills; //!< none once the rules are checked
+    std::vector<SpillInfo> value_spills; //!< spills of accounts and coins; none once the rules are
+                                         //!< checked
     /** Coins made below `fetched_to` and spent there or above, but not below `fetched_for`. */
     std::vector<SpillInfo> coin_spills;
     uint32_t fetched_to = 0;  //!< height
@@ -60,14 +61,14 @@ struct JoinState {
 
     bool KeepsChecksums() const { return pairs || aggregate; }
     bool IsRead(uint32_t height) const { return outputs[height] != kNotRead; }
-    /** The output that each input spends is known and kept. */
+    /** Whether all pairs of outputs and inputs are known and kept. */
     bool SaysWhatIsSpent() const { return pairs && stage == JoinStage::kPaired; }
     uint32_t BlocksRead() const;
     uint32_t NextSpillNumber() const;
     std::vector<SpillInfo> AllSpills() const;
     SpillOwner Owner() const;
     size_t RecordBytes() const { return values ? sizeof(ValuedRecord) : sizeof(JoinRecord); }
-    /** The owner of spills with another number of partitions. */
+    /** The owner to expect of spills with another number of partitions. */
     SpillOwner OwnerOf(uint32_t partitions) const { return {Owner().join_id, partitions}; }
     /** Ranges of the chain by the block that makes an output, and by the block that spends it. */
     HeightRanges MakingRanges() const;
@@ -98,7 +99,7 @@ Result<> RemoveOtherSpills(Env& env, const Path& directory, const std::vector<Sp
 /** Checks that all spills named by the state are complete, by opening them. Errors: see
  *  SpillReader. */
 Result<> CheckSpills(Env& env, const Path& directory, const JoinState& state);
-/** Call when all is read and the hints are made: removes the spills, which are of no more use. No
+/** Call when all is read and the hints are made: removes the spills, which are no longer needed. No
  *  other code may use the directory. */
 Result<> KeepFirstPass(Env& env, const Path& directory, JoinState state);
 /** The sums for a fold of the blocks after the join. Nothing: the join kept no sums, or has not

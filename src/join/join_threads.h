@@ -1,4 +1,4 @@
-// The number of threads that work on spills, their memory, and how they run and report progress.
+// The threads that work on spills: their number, their memory, their start, and their progress.
 #pragma once
 
 #include "join/join_job.h"
@@ -6,14 +6,14 @@
 
 namespace ibd {
 
-/** Threads that work on spills at once (with more, each would have too little memory), and the
- *  memory of each for a partition that it joins. */
+/** The number of threads that work on spills at once (more would have too little memory each), and
+ *  the memory of each for the partition that it joins. */
 size_t JoinThreads(const JoinOptions& options);
 size_t JoinBytes(const JoinOptions& options);
 /** Half of it for records of about one size: grouping them takes a quarter more. */
 inline size_t MostGroupedBytes(const JoinOptions& options) { return JoinBytes(options) / 2; }
 
-/** Progress of work that several threads share, or do in turn. */
+/** Progress of work that is shared by threads or done in turn. */
 class JoinMeter {
 public:
     /** `done`: in the unit of `options`. Shows nothing without JoinOptions::background. */

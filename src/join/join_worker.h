@@ -20,7 +20,8 @@ struct alignas(64) JoinCounters {
 struct JoinContext {
     const ChainParams& params;
     const FoldRules rules;
-    const UniqueCoinbases unique; //!< whose ids must differ for pairs to be found in any order
+    const UniqueCoinbases unique; //!< coinbases whose txids must differ, so that pairs can be found
+                                  //!< in any order of blocks
     const AggregateSalt& salt;    //!< for the names of outpoints
     JoinLog& log;
     const bool connected;          //!< see JoinOptions
@@ -49,7 +50,8 @@ private:
     ShardedRecords<JoinRecord> m_records;
     // In a join of values, instead of m_records.
     ShardedRecords<ValuedRecord> m_valued;
-    std::vector<uint64_t> m_coins;                 //!< MadeCoin::Number() of each listed output
+    std::vector<uint64_t> m_coins;                 //!< MadeCoin::Number() of each output of the
+                                                   //!< block
     const std::unique_ptr<BlockAccount> m_account; //!< null unless values are joined
     const OutpointNamer m_namer;
     const std::unique_ptr<Aggregate> m_sum; //!< of a block; null: no sum is kept

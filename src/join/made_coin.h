@@ -1,6 +1,7 @@
 // MadeCoin: the data of an output that the rules, scripts excepted, need when it is spent: its
 // value, whether a coinbase made it, and the kind of its script, by which signature operations are
-// counted. A stand-in script of that kind gives the rules the same answer. Values, pure functions.
+// counted. The rules give the same result for any script of that kind, so a stand-in script is
+// used. Values, pure functions.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -10,7 +11,8 @@ namespace ibd {
 /** Where the signature operations of a spend are counted (BIP16, BIP141). */
 enum class SpendKind : uint8_t {
     kPlain = 0,             //!< only in the scripts of the two transactions
-    kScriptHash = 1,        //!< in the input's last push, or in the witness as that push says
+    kScriptHash = 1,        //!< in the input's last push (P2SH), or in the witness if that push is
+                            //!< a witness program
     kWitnessKeyHash = 2,    //!< exactly one
     kWitnessScriptHash = 3, //!< in the last item of the witness
 };

@@ -1,9 +1,9 @@
-// OutpointNamer: gives outpoints the names under which a join brings their events together: sums of
-// products with secret random factors, a strongly universal family of functions (multiply-shift for
-// vectors; M. Thorup, "High speed hashing for integers and strings", section 3). Any two outpoints
-// chosen without knowledge of the salt have the same name with a probability of exactly 2^-85,
-// which doc/develop/join.md relies on. Names must not become public: the factors can be computed
-// from a few of them. Immutable; any thread.
+// OutpointNamer: maps outpoints to names, by which a join matches their events: sums of products
+// with secret random factors, a strongly universal family of functions (multiply-shift for vectors;
+// M. Thorup, "High speed hashing for integers and strings", section 3). Any two outpoints chosen
+// without knowledge of the salt have the same name with a probability of exactly 2^-85, which
+// doc/develop/join.md relies on. Names must not become public: the factors can be computed from a
+// few of them. Immutable; any thread.
 #pragma once
 
 #include "swiftsync/aggregate.h"

@@ -1,6 +1,6 @@
 // PartitionJoin: joins one partition of the spilled records: finds the outputs that were never
-// spent, and events that no valid chain has. For both kinds of record, as HotTable. One for each
-// thread; memory as given, and a page.
+// spent, and events that cannot occur in a valid chain. For both kinds of record, like HotTable.
+// One for each thread; memory as given, and a page.
 #pragma once
 
 #include "join/join_record.h"
@@ -13,32 +13,32 @@ namespace ibd {
 template <typename Record>
 class PartitionJoin {
 public:
-    /** Gets each output that was made and not spent. */
+    /** Receives each output that was created and not spent. */
     using Unspent = std::function<void(const Record&)>;
-    /** Gets each output that was made and spent, with its spend. */
+    /** Receives each output that was created and spent, with its spend. */
     using Paired = std::function<void(const Record& made, const Record& spent)>;
 
-    /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If there is
-     *  a problem, the pairs given to it are meaningless. */
+    /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If
+     *  FirstProblem() is set, the pairs passed to it are meaningless. */
     PartitionJoin(const SpillReader& spills, size_t memory_bytes, Paired paired = {})
         : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(Record))),
           m_paired(std::move(paired))
     {
     }
 
-    /** Joins a partition. One too large for the memory is read several times, a part each time. Bad
-     *  data: a spill is damaged. */
+    /** Joins a partition. A partition too large for the memory is read several times, one part each
+     *  time. Bad data: a spill is damaged. */
     Result<> Run(uint32_t partition, const Unspent& unspent);
 
-    /** The lowest event in the chain, of all calls, that no chain of valid blocks has. */
+    /** The lowest event in the chain, over all calls, that cannot occur in a valid chain. */
     const std::optional<JoinRecord>& FirstProblem() const { return m_problem; }
-    /** An outpoint has more events than there is room for, which no valid chain has. It was not
-     *  joined, and FirstProblem() need not be the lowest. */
+    /** Whether an outpoint has more events than fit in memory, which cannot occur in a valid chain.
+     *  It was not joined, and FirstProblem() need not be the lowest. */
     bool IsCrowded() const { return m_crowded; }
 
     static constexpr size_t kMinRecords = 1024;
-    /** A part never has this many times its share of records by chance: an attacker does not know
-     *  the key of their names. */
+    /** A part with this many times its share of records cannot occur by chance, and an attacker
+     *  cannot cause it without the key of the names. */
     static constexpr size_t kMostCrowded = 2;
 
 private:

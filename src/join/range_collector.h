@@ -17,7 +17,7 @@ public:
     {
     }
 
-    /** Sets the sink of all later pages. Nothing may be gathered. */
+    /** Sets the sink of all later pages. Call it only while no records are gathered. */
     void SetSink(PageSink* sink) { m_sink = sink; }
 
     /** Room for one record of at most PageSink::kMaxPageBytes; call Close() once it is written. */

@@ -1,7 +1,7 @@
 // ReadPhase: the first half of a join: resumes from the state, or starts from nothing, and reads
-// all blocks; the records that did not meet are spilled and durable. Called by SpendJoin on its
-// thread; starts a thread for each worker and one for the log. Memory: JoinOptions::memory_bytes
-// and the blocks being parsed.
+// all blocks; unmatched records are spilled and durable. Called by SpendJoin on its thread; starts
+// a thread for each worker and one for the log. Memory: JoinOptions::memory_bytes and the blocks
+// being parsed.
 #pragma once
 
 #include "join/join_job.h"
@@ -13,7 +13,8 @@ namespace ibd {
 struct ReadEnd {
     JoinState state; //!< all data read so far; durable
     std::optional<FoldFailure> failure{};
-    std::string shortage{}; //!< why the disk space is too little to continue; empty: it is enough
+    std::string shortage{}; //!< the reason if there is too little disk space to continue; empty:
+                            //!< there is enough
 };
 
 class ReadPhase {
@@ -21,11 +22,11 @@ public:
     /** Both must outlive it. */
     ReadPhase(JoinJob& job, BlockSupply& supply) : m_job(job), m_supply(supply) {}
 
-    /** Call once. `ordered`: no records may meet in memory, see HotTable; the kept work of an
-     *  earlier join may be ordered in any case. `hints`: events are needed; else kept pairs suffice
-     *  and nothing is read. Ends when all is read, the supply is empty, an error occurred, the job
-     *  is stopped, or at once if disk space is short. An error is the machine's: the durable part
-     *  is in the state. */
+    /** Call once. `ordered`: no records may be matched in memory, see HotTable; kept work of an
+     *  earlier join may be ordered even without it. `hints`: events are needed; without it kept
+     *  pairs suffice, and nothing is read if there are any. Ends when all is read, the supply is
+     *  empty, an error occurred, the job is stopped, or at once if disk space is short. An error is
+     *  the machine's: the durable part is in the state. */
     Result<ReadEnd> Run(bool ordered, bool hints);
 
 private:
@@ -46,8 +47,8 @@ private:
     std::optional<FoldFailure> m_failure IBD_GUARDED_BY(m_mutex); //!< the first
 };
 
-/** Bytes of spills for a number of bytes of blocks: there is one output or input in about 110
- *  bytes, and half of their records usually meet in memory. */
+/** Estimated bytes of spills for bytes of blocks: there is one output or input in about 110 bytes,
+ *  and half of their records are usually matched in memory. */
 uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered);
 /** Peak bytes on disk where pairs are kept: pairs with events or with half of the coins. An
  *  UndoRebuild usually keeps fewer coins than that. */

@@ -1,6 +1,6 @@
 // RulesPhase: checks the blocks of a join of values against the rules about coins, scripts
-// excepted, by their accounts and by the coins missing in these; on several threads, by ranges of
-// the chain. Called by SpendJoin on its thread. Memory: JoinOptions::memory_bytes.
+// excepted, with their accounts and the coins missing there; on several threads, by ranges of the
+// chain. Called by SpendJoin on its thread. Memory: JoinOptions::memory_bytes.
 #pragma once
 
 #include "join/join_job.h"
@@ -10,15 +10,15 @@ namespace ibd {
 
 class RulesPhase {
 public:
-    /** `found`: spills of coins that the partitions gave. All arguments must outlive it. */
+    /** `found`: spills of the coins found in the partitions. All arguments must outlive it. */
     RulesPhase(JoinJob& job, const JoinState& state, std::span<const SpillInfo> found)
         : m_job(job), m_state(state), m_ranges(state.MakingRanges()), m_spills(state.value_spills)
     {
         m_spills.insert(m_spills.end(), found.begin(), found.end());
     }
 
-    /** Call once. Whether all blocks keep the rules; false proves nothing, and the result has no
-     *  meaning if the job was stopped. Bad data: a spill is damaged. */
+    /** Call once. Returns whether all blocks keep the rules; false proves nothing, and the result
+     *  is meaningless if the job was stopped. Bad data: a spill is damaged. */
     Result<bool> Run();
 
 private:

@@ -1,8 +1,8 @@
 // ScanPhase: finds the coins that the last blocks of a chain spend, without a join. Their inputs go
 // into a table; all threads then read all blocks once, in any order, and look up the hashes of
-// their outputs. If the table is too small for all inputs, the blocks are read once more for the
-// rest. Owned by UndoRebuild, which calls it on its thread. A kill costs this phase. Memory:
-// JoinOptions::memory_bytes, and the blocks being parsed. See doc/develop/join.md.
+// their outputs. If the table is too small for all inputs, the blocks are read again for the
+// others. Owned by UndoRebuild, which calls it on its thread. A kill loses the work of this phase.
+// Memory: JoinOptions::memory_bytes, and the blocks being parsed. See doc/develop/join.md.
 #pragma once
 
 #include "chain/block_source.h"
@@ -19,7 +19,8 @@ struct ScanEnd {
                    //!< events
     };
     Kind kind = Kind::kStopped;
-    JoinState state; //!< kDone: as of a join whose coins of the requested blocks are fetched
+    JoinState state; //!< kDone: like the state of a join that has fetched the coins of the
+                     //!< requested blocks
 };
 
 class ScanPhase {
@@ -31,8 +32,8 @@ public:
     {
     }
 
-    /** Call once. Spills are durable on return. Errors are the machine's, and include a damaged
-     *  block and a coin that no block makes. */
+    /** Call once. Spills are durable on return. Errors are the machine's, a damaged block, or a
+     *  spent coin that no block makes. */
     Result<ScanEnd> Run();
 
 private:

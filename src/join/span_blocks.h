@@ -1,7 +1,7 @@
 // SpanBlocks: reads the stored blocks of a span of heights once more and parses them without
 // hashing. Their checksums prove that they are the bytes that the join read. A block that differs
 // is read again; if it still differs, it is damaged now, or was damaged when it was joined: an
-// error. BlockPlaces: where the blocks lie.
+// error. BlockPlaces: the file positions of the blocks.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -16,8 +16,8 @@ namespace ibd {
  *  afterwards, as long as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
 class BlockPlaces {
 public:
-    /** Of the blocks 1 to `terminal`. `place`: where a block lies; empty: its node says so, and no
-     *  thread may change the index during the call. */
+    /** Of the blocks 1 to `terminal`. `place`: returns the position of a block; empty: its node has
+     *  the position, and no thread may change the index during the call. */
     BlockPlaces(const HeaderNode& terminal, const std::function<FilePos(const HeaderNode&)>& place);
 
     /** Null if the block is not stored. */
@@ -46,9 +46,9 @@ public:
     }
 
     /** Calls `visit` for each wanted block of the span, from height 1 on, in the order of the
-     *  files. Errors: those of `visit`, and system errors, among them a damaged block (bad data
-     *  would mean a damaged spill). Also bad data: the block is intact but differs from the one
-     *  that was joined, so that one was damaged. */
+     *  files. Errors: those of `visit`, and system errors, among them a damaged block (not bad
+     *  data, which would mean a damaged spill). Also bad data: the block is intact but differs from
+     *  the one that was joined, so that one was damaged. */
     Result<> ForEach(HeightSpan span, const Wanted& wanted, const Visit& visit);
     Result<> ForEach(HeightSpan span, const Visit& visit)
     {
@@ -68,7 +68,7 @@ private:
     const BlockPlaces& m_places;
     const std::span<const uint32_t> m_checksums;
     PlainBlock m_block;
-    Bytes m_buffer; //!< of the last source, reused by the next
+    Bytes m_buffer; //!< buffer of the last source, reused by the next
 };
 
 } // namespace ibd

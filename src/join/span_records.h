@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Distance of prefetching when records are visited by height, since they lie in the order in which
+/** Prefetch distance when records are visited by height: in memory they are in the order in which
  *  they were found. */
 inline constexpr size_t kRecordsAhead = 12;
 
@@ -36,7 +36,7 @@ public:
         return rest.first(m_size_of(rest));
     }
     size_t Bytes() const { return m_records.size(); }
-    /** Frees the memory of an extremely large span. */
+    /** Frees the memory of an oversized span. */
     void Release();
 
 private:

@@ -1,9 +1,10 @@
 // SpendJoin: finds the outputs up to a block that are unspent after it, from blocks alone. It is an
-// external join of all made outputs with all spends. The two events of an output meet in a bounded
-// table if they are close together; the rest is spilled by partitions of a keyed hash and joined
-// partition by partition. Blocks come from a supply in any order; a join killed at any moment can
-// be resumed. Run() on one thread, the rest from any. Memory: JoinOptions::memory_bytes, the blocks
-// being parsed, and 12 bytes for each block of the chain. See doc/develop/join.md.
+// external join of all made outputs with all spends. The two events of an output are matched in a
+// bounded table if they are close together; unmatched events are spilled by partitions of a keyed
+// hash, and the partitions are joined one by one. Blocks come from a supply in any order; a join
+// killed at any moment can be resumed. Run() on one thread, the rest from any. Memory:
+// JoinOptions::memory_bytes, the blocks being parsed, and 12 bytes for each block of the chain. See
+// doc/develop/join.md.
 #pragma once
 
 #include "join/hints_phase.h"
@@ -20,10 +21,10 @@ public:
 
     /** Call once. Writes the hints of all blocks with the writer that `make_writer` gives, if it is
      *  not empty; the file is usable only if the verdict is kDone. The join's files are removed,
-     *  except after an incomplete, interrupted or short-of-room join, and after a finished one with
-     *  `pairs` or `aggregate`. With `pairs` it calls `publish` when the hints are complete: after
-     *  that call the events, from which hints could be made again, are removed and the pairs stay.
-     *  An error is the machine's: durable work stays for the next join. */
+     *  except after a join that is incomplete, interrupted or short of disk space, and after a
+     *  finished one with `pairs` or `aggregate`. With `pairs` it calls `publish` when the hints are
+     *  complete; then it removes the events, from which hints could be made again, and keeps the
+     *  pairs. An error is the machine's: durable work stays for the next join. */
     using Publish = std::function<Result<>()>;
     Result<JoinVerdict> Run(const MakeHintsWriter& make_writer, const Publish& publish = {});
 
@@ -35,7 +36,8 @@ private:
         JoinVerdict verdict;
         bool damaged = false;                //!< a spill is damaged
         std::optional<JoinRecord> problem{}; //!< an event that no valid chain has
-        bool ordered = false;                //!< `problem` is certain, and the lowest in the chain
+        bool ordered = false;                //!< `problem` is certainly invalid, and the lowest in
+                                             //!< the chain
     };
 
     Result<Outcome> Try(const MakeHintsWriter& make_writer, const Publish& publish, bool ordered);
@@ -58,7 +60,7 @@ struct GeneratedHints {
     uint64_t file_size = 0;
 };
 
-/** Gets the join before it begins, and null when it is over. */
+/** Called with the join before it begins, and with null after its end. */
 using JoinObserver = std::function<void(const SpendJoin* join)>;
 
 /** Makes a hints file at `path`, which must not exist, from blocks alone. The file appears when it

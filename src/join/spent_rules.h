@@ -42,7 +42,7 @@ private:
     DeferredScripts m_scripts;
     BlockView m_view; //!< with ids, where they are needed
     // The current transaction.
-    std::vector<Coin> m_coins; //!< script set only if it is not stored as it stands
+    std::vector<Coin> m_coins; //!< its script is set only if it had to be decompressed
     std::vector<SpentCoin> m_views;
     std::vector<SpentOutput> m_outputs;
 };

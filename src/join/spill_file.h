@@ -1,6 +1,7 @@
-// Spills: records displaced from memory, in pages of one partition with a checksum each, and an
-// index of the pages by partition. Any number of threads write a spill once; it is synced and named
-// by a checkpoint, and removed when the join is done. Format: doc/formats/spill.md.
+// Spills: files of records displaced from memory: pages of records of one partition, each with a
+// checksum, and an index of the pages by partition. A spill is written once, by any number of
+// threads; it is synced and named by a checkpoint, and removed when the join is done. Format:
+// doc/formats/spill.md.
 #pragma once
 
 #include "swiftsync/run_file.h"
@@ -28,7 +29,7 @@ struct SpillOwner {
 
 /** How long a spill must last. */
 enum class SpillUse : uint8_t {
-    kKept,    //!< also for a later process after a crash: writeback starts at once
+    kKept,    //!< survives a crash, for a later process: writeback starts at once
     kPassing, //!< for this process only: most of it is overwritten or removed before it reaches the
               //!< disk
 };
@@ -58,7 +59,7 @@ public:
  *  bytes for each page. After an error it must not be used further. */
 class SpillWriter final : public PageSink {
 public:
-    /** More would take above 16 MiB for the index: the owner begins another spill. */
+    /** With more pages the index would exceed 16 MiB: the owner begins another spill. */
     static constexpr size_t kMaxPages = 1 << 20;
 
     /** Overwrites an existing file in place, so that its cached pages are reused. */
@@ -66,7 +67,7 @@ public:
                                                        uint32_t number, const SpillOwner& owner,
                                                        SpillUse use = SpillUse::kKept);
 
-    /** Writes only if WriteGathered() was not called for long. */
+    /** Adds a page; writes itself only if WriteGathered() was not called for a long time. */
     bool Add(uint32_t partition, ByteSpan records) override;
     /** Writes the gathered pages if there are enough and no other thread writes. Do not call it
      *  while holding a lock that others wait for. */
@@ -99,7 +100,7 @@ private:
     const uint32_t m_partitions;
     const Bytes m_header;
     const SpillUse m_use;
-    const uint64_t m_old_size; //!< of the overwritten file
+    const uint64_t m_old_size; //!< size of the overwritten file
     mutable Mutex m_mutex;
     std::condition_variable_any m_written;
     Bytes m_gathered IBD_GUARDED_BY(m_mutex);

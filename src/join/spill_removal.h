@@ -1,5 +1,5 @@
-// SpillRemoval: removes useless spills in the background, as the system may take a tenth of a
-// second for each GB. Owned by UndoRebuild, whose thread calls it; starts a thread.
+// SpillRemoval: removes useless spills in the background: the system may take 0.1 s for each GB.
+// Owned by UndoRebuild, whose thread calls it; starts a thread.
 #pragma once
 
 #include "util/env.h"
@@ -12,8 +12,8 @@ public:
     /** `background`: false: works on the calling thread. */
     SpillRemoval(Env& env, bool background) : m_env(env), m_background(background) {}
 
-    /** Starts to remove these files, after any earlier ones. No other code may touch them until
-     *  Wait(). */
+    /** Starts to remove these files, after those of earlier calls. No other code may touch them
+     *  until Wait(). */
     Result<> Begin(std::vector<Path> files);
     /** Waits until all are removed, or one failed. */
     Result<> Wait();

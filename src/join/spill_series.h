@@ -1,6 +1,6 @@
-// SpillSeries: the spills of one phase, which are useful only as a whole. Any thread may add. Each
-// adds to a spill of its own meanwhile, as the system lets one thread at a time write to a file. A
-// spill whose index is full is followed by another.
+// SpillSeries: the spills of one phase, which are useful only together. Any thread may add pages.
+// Each thread writes to its own spill, because the system allows only one write to a file at a
+// time. When a spill's index is full, another spill follows.
 #pragma once
 
 #include "join/spill_file.h"

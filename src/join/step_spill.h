@@ -1,6 +1,7 @@
-// StepSpill: the spills of one kind besides events in a reading join, one for each step. Each
-// worker gathers records of its own. Owned by JoinLog, which makes sure that no worker gathers
-// while a spill is opened or closed. Memory: a collector for each worker, and a SpillWriter's.
+// StepSpill: the spills of one kind of record other than events, while a join reads blocks; one
+// spill for each step. Each worker gathers records of its own. Owned by JoinLog, which makes sure
+// that no worker gathers while a spill is opened or closed. Memory: a collector for each worker,
+// and a SpillWriter's.
 #pragma once
 
 #include "join/spill_file.h"
@@ -33,7 +34,7 @@ public:
     Result<WrittenSpill> Close()
     {
         for (const auto& collector : m_collectors)
-            (void)collector->Flush(); // Finish() reports why a write failed
+            (void)collector->Flush(); // Finish() reports the error of a write
         IBD_ASSIGN_OR_RETURN(WrittenSpill written, m_writer->Finish());
         m_writer.reset();
         return written;

@@ -1,8 +1,8 @@
 // UndoHandover: passes the undo records that several threads make to their consumer in the order of
-// the chain. A thread that is early leaves its records and continues; the thread with the due span
-// also hands over the records that waited for it. Owned by UndoPhase; any thread. Memory: waiting
-// spans and spare buffers, together at most `most_bytes`, or one larger span that waits alone.
-// Scattered records do not wait.
+// the chain. A thread whose span is not due yet queues its records and continues; the thread with
+// the due span also passes on the queued spans that follow it. Owned by UndoPhase; any thread.
+// Memory: waiting spans and spare buffers, together at most `most_bytes`, or one larger span that
+// waits alone. Scattered records do not wait.
 #pragma once
 
 #include "join/height_ranges.h"
@@ -21,7 +21,7 @@ struct BrokenRule {
     std::string reason;
 };
 
-/** A record too large to be copied: views of its coins in the spilled records. */
+/** A record too large to be copied, as views of its coins in the spilled records. */
 struct ScatteredUndo {
     Bytes counts; //!< numbers of transactions and coins, which stand between the coins
     std::vector<ByteSpan> pieces;
@@ -38,9 +38,10 @@ struct UndoSpan {
     };
 
     HeightSpan span;                  //!< also covers blocks that want no records
-    Bytes bytes;                      //!< in the order of the files
+    Bytes bytes;                      //!< blocks in file order
     std::vector<Record> records;      //!< by height, for the last blocks of the span
-    std::optional<BrokenRule> broken; //!< the lowest; records above it are not passed on
+    std::optional<BrokenRule> broken; //!< the lowest invalid block; records above it are not passed
+                                      //!< on
 
     /** Whether it refers to memory of its maker. */
     bool IsScattered() const;
@@ -54,18 +55,19 @@ public:
     {
     }
 
-    /** Declares all below `height` as passed on; no span may wait. */
+    /** Starts at `height`, as if all records below had been passed on; no span may wait. */
     void Begin(uint32_t height);
 
-    /** Waits until all below `height` is passed on. False: it has ended. */
+    /** Waits until all records below `height` are passed on. False: it was ended by End() or an
+     *  error. */
     bool AwaitTurn(uint32_t height);
 
-    /** Takes a span with blocks. Passes it on if it is due, with the spans that waited for it.
-     *  Blocks while too many bytes wait, and a scattered span until it is due. False: it has ended.
-     *  An error is the consumer's. */
+    /** Adds a span with blocks. If it is due, passes it on with the waiting spans that follow it.
+     *  Waits while too many bytes are queued; a scattered span always waits until it is due. False:
+     *  it was ended. An error is the consumer's. */
     Result<bool> Give(UndoSpan span);
 
-    /** An empty span; its buffers may be those of an earlier one. */
+    /** An empty span, possibly with the buffers of an earlier one. */
     UndoSpan Spare();
 
     /** Nothing is passed on any more. */
@@ -86,7 +88,7 @@ private:
 
     mutable Mutex m_mutex;
     std::condition_variable_any m_turned;
-    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all below this height is passed on
+    uint32_t m_turn IBD_GUARDED_BY(m_mutex) = 0;  //!< all records below this height are passed on
     bool m_ended IBD_GUARDED_BY(m_mutex) = false; //!< nothing is passed on any more
     std::map<uint32_t, UndoSpan> m_waiting IBD_GUARDED_BY(m_mutex); //!< by first height
     uint64_t m_waiting_bytes IBD_GUARDED_BY(m_mutex) = 0;

@@ -11,15 +11,16 @@ namespace ibd {
 
 class SideFold;
 
-/** A larger record is not assembled: its coins go to the consumer as they lie in memory. */
+/** A larger record is not assembled: the consumer gets views of its coins in memory. */
 inline constexpr uint64_t kOversizedUndoBytes = 16 << 20;
-/** Memory for a block whose coins exceed a thread's share, handled alone: its coins once, and for
- *  each the place and the data that the rules read. */
+/** Memory for a block whose coins exceed a thread's share; such blocks are handled one at a time:
+ *  its coins, and for each coin its place and the data that the rules read. */
 inline constexpr uint64_t kMaxOversizedUndoBytes =
     uint64_t{kMaxUndoSize} + uint64_t{kMaxBlockInputs} * 256;
 
-/** Ranges of blocks (JoinState::SpendingRanges) whose undo data is made together. With fewer, more
- *  coins would wait for later portions, and threads would wait for each other more often. */
+/** Ranges of blocks (JoinState::SpendingRanges) whose undo data is made together. With fewer
+ *  ranges, more coins would wait for later portions, and threads would wait for each other more
+ *  often. */
 inline constexpr uint32_t kUndoPortionRanges = 128;
 
 /** Rules checked with the coins. */
@@ -40,11 +41,12 @@ struct UndoOptions {
     uint32_t portion_ranges = kUndoPortionRanges; //!< for tests
     bool outlines = true;                         //!< for tests; false: each block is read three
                                                   //!< times
-    /** Where a block lies; empty: its node says so, and no thread may change nodes meanwhile. */
+    /** Returns the position of a block; empty: its node has the position, and no thread may change
+     *  nodes meanwhile. */
     std::function<FilePos(const HeaderNode&)> place = {};
-    /** Gets the blocks that are read for coins; may be null. */
+    /** Receives the blocks that are read for coins; may be null. */
     SideFold* side_fold = nullptr;
-    /** Keep the pairs for another rebuild if the join has shown that all rules are kept. */
+    /** Keep the pairs for another rebuild if the join has proven that all blocks keep the rules. */
     bool keep_pairs = false;
 };
 
@@ -52,8 +54,8 @@ struct UndoOptions {
  *  the block need not be read again. */
 enum class OutlineUse : uint8_t {
     kNone,   //!< nothing
-    kCounts, //!< sizes for its undo record
-    kAll,    //!< also the data that the rules, scripts excepted, read
+    kCounts, //!< counts for the undo record
+    kAll,    //!< also the data that the rules need, scripts excepted
 };
 
 inline OutlineUse OutlinesOf(const UndoOptions& options)
@@ -72,8 +74,8 @@ public:
      *  thread. An error ends the rebuild. The next rebuild starts above the records that the
      *  consumer has made durable (UndoOptions::first_height). */
     virtual Result<> Take(const HeaderNode& node, const UndoRecord& undo) = 0;
-    /** All records were taken and must become durable, as their sources are removed next. After an
-     *  error the sources are kept. */
+    /** Called after the last record: makes all records durable, because their sources are removed
+     *  next. After an error the sources are kept. */
     virtual Result<> End() = 0;
 };
 

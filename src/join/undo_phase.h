@@ -1,8 +1,8 @@
 // UndoPhase: makes the undo data of each block, in the order of the chain, from the coins that
-// inputs spend; by ranges, on several threads. The rules are checked with the outline that came
-// with a block's coins; else the block is read once more. Called by UndoRebuild on its thread.
-// Memory: JoinOptions::memory_bytes, the blocks being parsed, and kMaxOversizedUndoBytes for one
-// block whose coins do not fit.
+// inputs spend; by ranges, on several threads. The rules are checked with the outline stored beside
+// a block's coins, if it suffices; else the block is read once more. Called by UndoRebuild on its
+// thread. Memory: JoinOptions::memory_bytes, the blocks being parsed, and kMaxOversizedUndoBytes
+// for one block whose coins do not fit.
 #pragma once
 
 #include "join/join_job.h"

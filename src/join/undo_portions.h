@@ -2,7 +2,8 @@
 // portion of the chain at a time. It fetches the coins that the portion's blocks make, then makes
 // the records of its blocks. Thus only coins spent in a later portion stay on disk for long, and a
 // block's second read follows soon after its first. Called by UndoRebuild on its thread. A crash
-// costs one portion. Memory: as FetchPhase and UndoPhase, one at a time. See doc/develop/join.md.
+// loses the work of one portion. Memory: as FetchPhase and UndoPhase, one at a time. See
+// doc/develop/join.md.
 #pragma once
 
 #include "join/fetch_phase.h"

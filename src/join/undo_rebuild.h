@@ -20,10 +20,10 @@ struct BrokenRule;
 
 class UndoRebuild {
 public:
-    /** For the blocks 1 to `terminal`. `supply` gives them to the join. Afterwards they are in
-     *  `store` where their nodes say, and must stay there; while Run() copies these places, right
-     *  after the join, no thread may change the nodes. `stop`: makes Run() return soon; set by any
-     *  thread. All arguments must outlive the object. */
+    /** For the blocks 1 to `terminal`. `supply` hands them to the join. After the join they are in
+     *  `store` at the positions in their nodes, and must not move. While Run() copies these
+     *  positions, right after the join, no thread may change the nodes. `stop`: makes Run() return
+     *  soon; set by any thread. All arguments must outlive the object. */
     UndoRebuild(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                 const BlockStore& store, BlockSupply& supply, UndoOptions options,
                 const std::atomic<bool>& stop);
@@ -37,10 +37,10 @@ public:
 
     /** An alternative to Run(), also once: makes the undo data of the blocks from
      *  UndoOptions::first_height on, at most WantedCoins::kMostBlocks, as fast as possible. The
-     *  coins come from the pairs that a join has kept; else from `found`, which a fold has
-     *  gathered, if it is of the same blocks; else the blocks are read once (scan_phase.h), and
-     *  joined only if an outpoint occurs more than once. Files that Run() can resume from stay,
-     *  whatever the verdict. */
+     *  coins come from the first available source: the pairs that a join has kept; `found`, which a
+     *  fold has gathered, if it is of the same blocks; one read of the blocks (scan_phase.h); a
+     *  join, if an outpoint occurs more than once. Files that Run() can resume from stay, whatever
+     *  the verdict. */
     Result<JoinVerdict> RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found = {});
 
     JoinProgress Progress() const;

@@ -1,8 +1,8 @@
 // The records that a join of values spills by the height of the spending block: coins that its
 // inputs spend, and the block's account (block_account.h) in pieces. A 64-bit number holds the
 // place in the chain of the input, or of the piece by its number (JoinRecord::Place), a bit that
-// says which, and 22 more bits. 8 bytes of a coin follow, or as many bytes of a piece as the 22
-// bits say. Pure functions. Format: doc/formats/spill.md.
+// distinguishes the two, and 22 more bits. For a coin 8 bytes follow; for a piece its bytes, whose
+// number is in the 22 bits. Pure functions. Format: doc/formats/spill.md.
 #pragma once
 
 #include "join/fixed_collector.h"

@@ -50,19 +50,19 @@ public:
         __builtin_prefetch(&m_slots[FirstSlot(hash)]);
         return hash;
     }
-    /** The place of the input that spends the prepared output of a block at `height`; given once
-     *  for each input. Nothing: no input that may spend it wants it. `again`: a coin taken before
-     *  is not an error. */
+    /** The place of the input that spends the prepared output of a block at `height`; returned once
+     *  for each input. Nothing: no wanted input spends it. `again`: taking a coin a second time is
+     *  no error. */
     std::optional<uint64_t> Take(const Hash128& prepared, uint32_t height, bool again);
 
-    /** An outpoint is spent or made more than once, so that spends cannot be matched. */
+    /** Whether an outpoint is spent or created more than once, so that spends cannot be matched. */
     bool Repeated() const { return m_repeated; }
     /** The lowest place whose coin was not taken; nothing: all were taken. */
     std::optional<uint64_t> FirstMissing() const;
 
 private:
-    /** 96 bits of the outpoint's hash; of its input the height above m_first (9 bits) and the index
-     *  (22 bits, never 0); and whether it was taken. */
+    /** A slot: 96 bits of the outpoint's hash; the input's height above m_first (9 bits) and its
+     *  index (22 bits, never 0); and whether the coin was taken. */
     struct Slot {
         std::array<uint32_t, 3> key{};
         uint32_t spent = 0;

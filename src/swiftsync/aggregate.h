@@ -1,6 +1,6 @@
 // Aggregate: a running difference of two multisets of outpoints, created minus spent, that is zero
-// exactly when they are equal (but with negligible probability). Order does not matter, so each
-// worker keeps its own and they are combined at the end. One thread at a time each.
+// if they are equal, and otherwise only with negligible probability. Order does not matter, so each
+// worker keeps its own and they are combined at the end. Each is used by one thread at a time.
 //
 // kSha256: the sum mod 2^256 of SHA-256(salt ‖ txid ‖ vout), read as little-endian numbers. The
 // salt is a secret random block of 64 bytes, fixed for a sync. The authors of chain and hints do
@@ -38,7 +38,7 @@ public:
     virtual void AddSpentCoin(ByteSpan coin) = 0;
     /** Adds the difference of another aggregate, which must have the same kind and salt. */
     virtual void Combine(const Aggregate& other) = 0;
-    /** Both multisets are equal. */
+    /** Whether both multisets are equal. */
     virtual bool IsZero() const = 0;
     virtual void Clear() = 0;
 

@@ -1,7 +1,7 @@
 // BlockTaker: the first steps of a worker with a block. Parses it and checks the rules that need no
-// coins (all of them, or only those that show whether it is still the block that the index
-// accepted) and the order of spending within the block. Tells the source to keep or to reject it.
-// Owned by a worker; one thread. Memory: the arrays of the largest block so far.
+// coins, and the order of spending within the block. For a block that the index has accepted, only
+// its identity is checked. Tells the source to keep or to reject it. Owned by a worker; one thread.
+// Memory: the arrays of the largest block so far.
 #pragma once
 
 #include "chain/block_source.h"
@@ -16,7 +16,8 @@ namespace ibd {
 /** Why a worker stopped. */
 struct FoldFailure {
     enum class Kind {
-        kMachine, //!< disk or system failed, or a stored block is damaged; finished work is kept
+        kMachine, //!< disk or system failed, or a stored block is damaged; work finished before is
+                  //!< kept
         kHints,   //!< the hints are wrong
         kTotals,  //!< the totals are impossible: undo data may be wrong instead of the hints
         kBlock,   //!< a block breaks a rule
@@ -45,9 +46,9 @@ public:
     {
     }
 
-    /** Checks the block that `source` handed out and answers the source. `kept`: it keeps the rules
-     *  and is in View() now; if not, and without a failure, the source continues with another
-     *  block. */
+    /** Checks the block that `source` handed out and tells the source the result. Sets `kept` if
+     *  the block is valid; it is in View() then. Otherwise, unless there is a failure, the source
+     *  continues with another block. */
     std::optional<FoldFailure> Take(BlockSource& source, const SuppliedBlock& block, bool& kept);
 
     const BlockView& View() const { return m_view; }
@@ -62,7 +63,7 @@ private:
 
     const ConsensusParams& m_params;
     BlockView m_view;
-    int64_t m_sigops = -1; //!< of m_view; negative: not counted
+    int64_t m_sigops = -1; //!< LegacySigOpCount() of m_view; negative: not counted
     SpendOrder m_order;
     const OtherCheck m_other;
 };

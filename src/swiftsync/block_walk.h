@@ -1,5 +1,5 @@
 // BlockWalk: the stored blocks of a chain in order, read and parsed ahead on all cores. For users
-// that need the order, which the booster does not. Memory: kSlotsPerThread blocks a thread.
+// that need the order; the booster does not. Memory: kSlotsPerThread blocks a thread.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -34,7 +34,7 @@ public:
 
     using Step = std::function<Result<>(uint32_t height, BlockSlot& slot)>;
 
-    /** `terminal` and the nodes below it say where their blocks are. All arguments outlive the
+    /** `terminal` and its ancestors hold the positions of their blocks. All arguments outlive the
      *  walk. */
     BlockWalk(const BlockStore& store, const HeaderNode& terminal, const ConsensusParams& params)
         : m_store(store), m_terminal(terminal), m_params(params)
@@ -45,8 +45,8 @@ public:
     FoldRules Rules(HintsCounting counting) const;
 
     /** For the heights from `first` to `last`, or to the terminal block: reads and parses the
-     *  block, calls work(height, slot) on any thread, then take(height, slot) in order on the
-     *  caller's. The lowest error of either ends the walk. */
+     *  block, calls work(height, slot) on any thread, then take(height, slot) on the caller's
+     *  thread, in height order. The error at the lowest height ends the walk. */
     Result<> ForEach(uint32_t first, const Step& work, const Step& take,
                      std::optional<uint32_t> last = {}) const;
 
@@ -58,7 +58,8 @@ private:
     const ConsensusParams& m_params;
 };
 
-/** Visits the outputs of a block as hints number them: calls visit(tx, vout, spendable). */
+/** Visits the outputs of a block in the order of their numbers in hints: calls visit(tx, vout,
+ *  spendable). */
 template <typename Visitor>
 void ForEachOutput(const BlockView& block, uint32_t height, const FoldRules& rules, Visitor visit)
 {

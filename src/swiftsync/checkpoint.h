@@ -31,10 +31,10 @@ private:
 /** Totals over folded blocks. */
 struct FoldTotals {
     uint64_t outputs = 0; //!< as the hints count them
-    uint64_t hinted = 0;  //!< the part hinted unspent
+    uint64_t hinted = 0;  //!< the outputs hinted unspent
     uint64_t inputs = 0;
     uint64_t coins = 0; //!< surviving
-    uint64_t value = 0; //!< of these coins, saturating
+    uint64_t value = 0; //!< value of these coins, saturating
     uint64_t bytes = 0; //!< of blocks
 
     void Add(const FoldTotals& other);
@@ -58,7 +58,7 @@ struct Checkpoint {
     FoldTotals totals;
     HeightSet folded;
     std::vector<RunInfo> runs;
-    /** The chainstate is in place: only the files have to be removed. */
+    /** Whether the chainstate is in place, so that only the files have to be removed. */
     bool published = false;
 
     /** The number of the next run. */
@@ -99,12 +99,12 @@ Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& chec
 /** The state of unfinished work in a directory. */
 enum class FoldStanding {
     kNone,
-    kPublished,   //!< its chainstate is in place; the rest is of no use
+    kPublished,   //!< its chainstate is in place; the remaining files are useless
     kUnpublished, //!< folded blocks, of a sync of any node with any hints
 };
 /** `best_block`: of the chainstate in place. Complete work of these hints also counts as published
- *  if the chainstate ends at their terminal block, because a crash may have come before the
- *  checkpoint was updated. A damaged checkpoint counts as unpublished: without proof it must not be
+ *  if the chainstate ends at their terminal block: a crash may have prevented the update of the
+ *  checkpoint. A damaged checkpoint counts as unpublished, because unpublished work must not be
  *  removed. */
 Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uint256& hints_id,
                                       const BlockHash& best_block);
@@ -112,8 +112,9 @@ Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uin
 /** Locks an existing directory against other nodes, since -ibdboosterdir may be shared. */
 Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory);
 
-// Failed hints are remembered by id, so that a restart does not try them again; and by terminal
-// block, because a bitmap does not name it and may be right on another branch.
+// Failed hints are remembered by id and terminal block, so that a restart does not try them again.
+// The block is needed because a bitmap does not name it, and its bits may be right on another
+// branch.
 
 Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_id,
                           const BlockHash& terminal_hash, std::string_view reason);

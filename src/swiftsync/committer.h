@@ -26,7 +26,7 @@ struct Epoch {
 
 class Committer {
 public:
-    /** Why totals over some of the blocks are impossible; nothing if they are possible. */
+    /** The reason why totals over some of the blocks are impossible; nothing: they are possible. */
     using Refute = std::function<std::optional<std::string>(const FoldTotals&)>;
 
     /** `state`: the checkpoint to resume from; its directory exists. `background`: false: every
@@ -36,12 +36,12 @@ public:
               Refute refute, std::atomic<uint64_t>& disk_bytes);
     ~Committer();
 
-    /** Call it before any of an epoch is written. Bad data, with the reason: its totals refute the
-     *  hints; thus wrong hints fill no disk. Any thread. */
+    /** Call it before an epoch is written. Bad data, with the reason: the totals with this epoch
+     *  refute the hints. So wrong hints cannot fill the disk. Any thread. */
     Result<> Announce(const FoldTotals& epoch);
 
     /** Hands an epoch over; waits until the worker's previous one is durable. An error is an
-     *  earlier failure. Each worker on a thread of its own. */
+     *  earlier failure. Each worker calls it on its own thread. */
     Result<> Submit(Epoch epoch);
 
     /** Waits until everything is durable. No Submit() may follow. */
@@ -67,7 +67,7 @@ private:
     mutable Mutex m_mutex;
     std::condition_variable_any m_durable;          //!< an epoch became durable, or failed
     FoldTotals m_announced IBD_GUARDED_BY(m_mutex); //!< durable or pending
-    /** By worker: whether an epoch is pending. */
+    /** For each worker, whether an epoch is pending. */
     std::vector<bool> m_pending IBD_GUARDED_BY(m_mutex);
     std::optional<Error> m_error IBD_GUARDED_BY(m_mutex);
     BoundedQueue<Epoch> m_queue;

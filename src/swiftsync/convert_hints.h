@@ -32,8 +32,9 @@ struct HintsSink {
 };
 
 /** Reads blocks 1 to the source's end, which is the end of the walk's chain, and adds all of them
- *  to the started target. `progress` gets each height and returns whether to continue. Returns
- *  false if it stopped the conversion. Bad data: the source is damaged, or of other blocks. */
+ *  to the started target. `progress` is called with each height; if it returns false, the
+ *  conversion stops and returns false. Bad data: the source is damaged, or was made from other
+ *  blocks. */
 Result<bool> ConvertBeside(const BlockWalk& blocks, const HintsSource& source, HintsSink& target,
                            const std::function<bool(uint32_t height)>& progress);
 

@@ -17,10 +17,10 @@ namespace ibd {
 
 class SyncEngine {
 public:
-    /** Reads stored blocks where the index says. `terminal`: from CheckTerminalBlock(). `first`:
-     *  the result of a first pass over these blocks, which saves checks; may be null; ignored if it
-     *  is of other options or rules. All references must outlive the engine. The nodes' positions
-     *  (file, data_pos) must not change during Run(). */
+    /** Reads stored blocks at their positions in the index. `terminal`: from CheckTerminalBlock().
+     *  `first`: the result of a first pass over these blocks, which saves checks; may be null;
+     *  ignored if it was made with other options or rules. All references must outlive the engine.
+     *  The nodes' positions (file, data_pos) must not change during Run(). */
     SyncEngine(Env& env, Logger& log, const ChainParams& params, const HeaderNode& terminal,
                const BlockStore& blocks, const Hints& hints, BoosterOptions options,
                const FirstPass* first = nullptr);

@@ -1,8 +1,8 @@
 // FileBlockSource: the stored blocks of a plan in its order, each stretch with large reads. A block
-// that does not match its header is read once more, as the transfer from the disk may have failed.
-// If it still does not match, it is damaged: an error, no verdict. FileBlockSupply: the blocks up
-// to the terminal block, which must all be stored where the index says. Memory: 1 to 5 MiB for each
-// source.
+// that does not match its header is read a second time, because the first transfer from the disk
+// may have failed. If it still does not match, it is damaged, which is an error and not a verdict.
+// FileBlockSupply: the blocks up to the terminal block; all must be stored at their positions in
+// the index. Memory: 1 to 5 MiB for each source.
 #pragma once
 
 #include "chain/block_source.h"
@@ -16,11 +16,11 @@ namespace ibd {
 class FileBlockSource final : public BlockSource {
 public:
     static constexpr size_t kReadBytes = 1 << 20;
-    static constexpr size_t kOpenFiles = 4; //!< of a plan by height, a window's
+    static constexpr size_t kOpenFiles = 4; //!< memory for the window of a plan in height order
     /** Claims of cold blocks that are read ahead. */
     static constexpr size_t kMaxClaims = 8;
-    /** Smaller blocks of a plan by height are read through the cache, where the system reads
-     *  neighbours together. */
+    /** In height order, smaller blocks are read through the page cache: there the kernel reads
+     *  neighbouring blocks together. */
     static constexpr uint64_t kLeastUncached = 128 << 10;
 
     FileBlockSource(Env& env, const BlockStore& store, BlockPlan& plan)
@@ -42,7 +42,7 @@ public:
     Result<> Sync() override { return {}; }
 
 private:
-    /** What the source has claimed but not begun to hand out. */
+    /** The blocks that the source has claimed but not begun to hand out. */
     struct Claim {
         std::span<const PlannedBlock> blocks;
         bool announced = false;
@@ -70,7 +70,7 @@ private:
     BlockPlan& m_plan;
     std::span<const PlannedBlock> m_stretch; //!< the remaining part
     PlannedBlock m_block;                    //!< handed out last
-    bool m_again = false;                    //!< m_block is to be handed out once more
+    bool m_again = false;                    //!< m_block must be handed out again
     bool m_is_second = false;                //!< m_block was read a second time
     uint64_t m_stretch_end = 0;              //!< start of its last block's frame
     std::deque<Claim> m_claims;              //!< the next stretches
@@ -85,8 +85,8 @@ private:
 
 class FileBlockSupply final : public BlockSupply {
 public:
-    /** All arguments must outlive the supply. `log`: of the reason why blocks are not read around
-     *  the system's cache. */
+    /** All arguments must outlive the supply. `log` gets the reason if direct I/O is not possible.
+     */
     FileBlockSupply(Env& env, const BlockStore& store, const HeaderNode& terminal,
                     PlanOrder order = PlanOrder::OfFiles(), Logger* log = nullptr)
         : m_env(env), m_store(store), m_terminal(terminal), m_order(order), m_log(log)

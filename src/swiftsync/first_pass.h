@@ -15,8 +15,8 @@ struct FirstPass {
     Uint256 rules; //!< FoldRulesId() of the rules under which the blocks were checked
     AggregateKind aggregate = AggregateKind::kSha256;
     AggregateSalt salt{};
-    /** Aggregate::Serialize() of every input of the blocks 1 to the terminal one, and of every
-     *  output that hints count, without those of overwritten coinbases. */
+    /** Aggregate::Serialize() over the blocks 1 to the terminal block: every input, and every
+     *  output that hints count, except those of overwritten coinbases. */
     Bytes sum;
     /** By height from 0: CRC-32C of the block, without bytes after its last transaction. */
     std::vector<uint32_t> checksums;

@@ -9,23 +9,23 @@
 
 namespace ibd {
 
-/** Version of the rules that folded blocks were checked under, and of the data kept of them, for
- *  checkpoints: another version starts over. Raise it whenever a folded block would be refused or
- *  fold differently, or the final checks need data that was not collected. 1: without the order
- *  within a block and without kHeightOfEarlyCoinbase. */
+/** Version, for checkpoints, of the rules for folded blocks and of the data kept about them: a
+ *  checkpoint of another version is not resumed. Raise it when a folded block would now be refused
+ *  or fold differently, or when the final checks need data that was not collected. Version 1 lacked
+ *  the order within a block and kHeightOfEarlyCoinbase. */
 inline constexpr uint32_t kFoldRulesVersion = 2;
 
 struct FoldRules {
     HintsCounting counting = HintsCounting::kSpendable;
-    /** Heights of coinbases that a later one with the same txid overwrote (BIP30), ascending. Their
-     *  outputs count neither as coins nor as created. */
+    /** Heights of coinbases overwritten by a later coinbase with the same txid (BIP30), ascending.
+     *  Their outputs count neither as coins nor as created. */
     std::vector<uint32_t> overwritten_heights;
 
     bool IsOverwritten(uint32_t height) const;
 };
 
-/** The rules on the branch that ends in a block: those exceptions of `params` that are on it.
- *  `hash_at(height)` gives the branch's hash at a height up to `tip_height`. */
+/** The rules of the branch that ends in a block: the exceptions of `params` that lie on this
+ *  branch. `hash_at(height)` gives the branch's hash at a height up to `tip_height`. */
 template <typename HashAt>
 FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, int tip_height,
                         HashAt hash_at)
@@ -40,9 +40,8 @@ FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, i
     return rules;
 }
 
-/** Identifies everything that a verdict depends on and that options or releases change: this
- *  version's rules, those of the network, and the height below which coinbase ids were collected.
- */
+/** Identifies the rules behind a verdict, as far as options or releases can change them: the
+ *  version above, the network's rules, and the height below which coinbase ids were collected. */
 Uint256 FoldRulesId(const FoldRules& rules, uint32_t unique_below, const ConsensusParams& params);
 
 /** Adjacent outpoints of 36 bytes. Keeps its capacity. */
@@ -88,17 +87,17 @@ struct BlockDelta {
     uint64_t inputs = 0;  //!< their number, without the coinbase's
     std::vector<SurvivingCoin> coins;
     uint64_t counted_outputs = 0; //!< as the hints number them
-    uint64_t hinted_unspent = 0;  //!< the hinted part; differs from coins.size() only by
+    uint64_t hinted_unspent = 0;  //!< outputs hinted unspent; differs from coins.size() only by
                                   //!< overwritten ones
     uint64_t coin_value = 0;      //!< of `coins`, saturating
 
-    /** Puts the coins in place of the inputs in `spent`: for a sum of all outputs and inputs, which
-     *  is zero after the coins are subtracted. Their ids must be known. */
+    /** Replaces the inputs in `spent` by the coins: the sum of all outputs and inputs is zero after
+     *  the coins are subtracted. The txids must be known. */
     void SpendCoins();
 };
 
 /** Folds a parsed block that passed CheckBlock. An error names the height and means that the hints
- *  are wrong: they number more or fewer outputs, or mark an unspendable one. */
+ *  are wrong: their number of outputs is not the block's, or they mark an unspendable output. */
 Result<> Fold(const BlockView& block, uint32_t height, const BlockHints& hints,
               const FoldRules& rules, BlockDelta& out);
 

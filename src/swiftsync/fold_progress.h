@@ -20,7 +20,7 @@ struct FoldProgress {
     Uint256 hints_id = {};
     unsigned threads = 0;
     uint64_t blocks = 0;         //!< folded, also by earlier syncs
-    uint64_t resumed_blocks = 0; //!< the part kept from an earlier sync
+    uint64_t resumed_blocks = 0; //!< folded by an earlier sync
     uint64_t outputs = 0;        //!< counted outputs folded
     uint64_t inputs = 0;
     uint64_t bytes = 0;       //!< of blocks folded

@@ -7,9 +7,9 @@
 
 namespace ibd {
 
-/** The checkpoint to start from, if it is of this sync and its runs are complete; else a new one,
- *  which is saved. An unreadable checkpoint or run (EIO, EMFILE) is an error, not damage: it is
- *  kept. */
+/** The checkpoint to start from, if it belongs to this sync and its runs are complete; else a new
+ *  one, which is saved. An unreadable checkpoint or run (EIO, EMFILE) is an error, not damage: it
+ *  is kept. */
 Result<Checkpoint> BeginFold(const SyncJob& job);
 
 /** Makes the committer of the job's workers, starting from a checkpoint. */

@@ -40,7 +40,7 @@ struct FoldContext {
     const size_t buffer_bytes;    //!< for each worker's coins
     Committer& committer;
     std::atomic<uint32_t>& next_run;
-    const std::vector<FoldObserver*> observers; //!< those that Begin() has interested
+    const std::vector<FoldObserver*> observers; //!< the observers whose Begin() returned true
     const std::atomic<bool>& stop; //!< request to end early; finished work is kept
 };
 
@@ -50,12 +50,12 @@ public:
     FoldWorker(const FoldContext& context, size_t number, WorkerCounters& counters);
 
     /** Folds until the source is empty, `stop` is set or an error occurs. Finished work goes to the
-     *  committer in every case but a failed disk. The source must outlive the committer's work. */
+     *  committer unless a disk failed. The source must outlive the committer's work. */
     std::optional<FoldFailure> Run(BlockSource& source);
 
     /** Instead of Run(): folds a block that the first pass has checked and that is unchanged. */
     std::optional<FoldFailure> FoldKnown(const HeaderNode& node, PlainBlock& block);
-    /** After the last FoldKnown(): hands over the current epoch. */
+    /** Call it after the last FoldKnown(): hands over the current epoch. */
     std::optional<FoldFailure> Finish();
 
 private:

@@ -24,12 +24,12 @@ public:
     }
 
     /** Reads the undo record of the block and checks every rule. The block was parsed and has the
-     *  node's hash; the node is above genesis. A violation may also come from false undo data.
-     *  Errors: kBadData: the record is damaged or does not fit the block; else the machine's. */
+     *  node's hash; the node is above genesis. False undo data may also cause a violation. Errors:
+     *  kBadData: the record is damaged or does not fit the block; else the machine's. */
     RuleVerdict Check(const BlockView& block, const HeaderNode& node);
 
-    /** After Check() and Fold() of the same block: adds its outputs that will be spent and
-     *  subtracts the coins claimed by its inputs. */
+    /** Call it after Check() and Fold() of the same block: adds the outputs that will be spent and
+     *  subtracts the coins claimed for its inputs. */
     void AddTo(Aggregate& sum, const BlockView& block, uint32_t height, const BlockDelta& delta,
                const FoldRules& rules);
 

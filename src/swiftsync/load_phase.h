@@ -1,6 +1,6 @@
-// LoadPhase: the second half of a sync: from the runs of accepted hints to the chainstate in its
-// place. Called by SyncEngine on its thread; starts a thread that loads, and those of the loader,
-// during Run(). Memory: BoosterOptions::memory_bytes.
+// LoadPhase: the second half of a sync: makes the chainstate from the runs of accepted hints and
+// puts it in place. Called by SyncEngine on its thread; starts a thread that loads, and those of
+// the loader, during Run(). Memory: BoosterOptions::memory_bytes.
 #pragma once
 
 #include "swiftsync/chainstate_loader.h"

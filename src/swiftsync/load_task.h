@@ -15,8 +15,7 @@ struct LoadTask {
     LoaderKind kind = LoaderKind::kBatch;
     unsigned threads = 1;
     size_t memory_bytes = size_t{64} << 20;
-    uint64_t min_range_bytes = uint64_t{16} << 20; //!< least run bytes for a range of keys of its
-                                                   //!< own
+    uint64_t min_range_bytes = uint64_t{16} << 20; //!< minimum run bytes of a range of keys
     std::atomic<uint64_t>* loaded = nullptr;       //!< counts coins for progress, from 0
     const std::atomic<bool>* stop = nullptr;
 };

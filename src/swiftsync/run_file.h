@@ -88,12 +88,12 @@ public:
                                   const Uint256& hints_id);
 
     std::span<const Page> Pages() const { return m_pages; }
-    /** The adjacent records of a page, after checks: each is complete, they are in order, and their
-     *  number is that of the index. `buffer` keeps its capacity. */
+    /** The records of a page, one after the other, after checks: each is complete, they are in
+     *  order, and their number is that of the index. `buffer` keeps its capacity. */
     Result<ByteSpan> ReadPage(size_t index, Bytes& buffer) const;
     Result<std::vector<CoinbaseId>> ReadCoinbases() const;
     const RunInfo& Info() const { return m_info; }
-    /** Announces a sequential read of the pages from `index` on. */
+    /** Tells the kernel that the pages from `index` on will be read sequentially. */
     void WillNeed(size_t index, uint64_t bytes) const;
     /** From now on each read opens the file itself: slower, but keeps no descriptor. */
     void CloseFile() { m_file.reset(); }
@@ -115,12 +115,12 @@ private:
     ShortDigest m_coinbases_checksum{};
 };
 
-/** Most runs that stay open, and their share of the process's limit on open files: the limit is
- *  often 1,024, and there may be thousands of runs. */
+/** The most runs that stay open, and the largest share of the process's limit on open files that
+ *  they may take: that limit is often 1,024, and there may be thousands of runs. */
 inline constexpr size_t kMaxOpenRuns = 256;
 inline constexpr size_t kOpenRunsShare = 4;
 
-/** Opens runs; as many stay open as the two bounds above allow. */
+/** Opens runs; the two bounds above limit how many stay open. */
 Result<std::vector<RunReader>> OpenRuns(Env& env, const Path& directory,
                                         std::span<const RunInfo> runs, const Uint256& hints_id);
 

@@ -1,5 +1,5 @@
-// Limits the number of runs before they are merged into the chainstate, which takes a page of
-// memory for each run and thread. Small buffers or short intervals leave thousands of runs. One
+// Limits the number of runs before the merge into the chainstate, because that merge takes a page
+// of memory for each run and thread. Small buffers or short intervals leave thousands of runs. One
 // thread, the engine's. Memory: a page (32 KiB) for each merged run.
 #pragma once
 

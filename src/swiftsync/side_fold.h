@@ -12,9 +12,9 @@ namespace ibd {
 
 class SideFold {
 public:
-    /** For a sync with the same arguments; all must outlive it. Null: the sync cannot use the
-     *  result of the first pass. Errors: the machine's. `memory_bytes`: for coins not yet written.
-     */
+    /** Begins the fold for a later sync with the same arguments; all must outlive it. Null: the
+     *  sync cannot use the result of the first pass. Errors: the machine's. `memory_bytes`: for
+     *  coins not yet written. */
     static Result<std::unique_ptr<SideFold>> Begin(Env& env, Logger& log, const ChainParams& params,
                                                    const HeaderNode& terminal,
                                                    const BlockStore& blocks, const Hints& hints,

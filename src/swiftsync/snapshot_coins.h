@@ -1,7 +1,7 @@
-// SnapshotCoins: the coins of a UTXO snapshot by the block that made them: one sorted file, so that
-// a fold of a block, in any order, finds the block's coins with a read or two. They serve as the
-// hints of the snapshot's own proof: an output is unspent at the base if its coin is here, with
-// this amount, script, height and kind; and a coin of a block that the block does not have so
+// SnapshotCoins: the coins of a UTXO snapshot, sorted by the block that made them, in one file. A
+// fold in any order of blocks finds the coins of a block with one or two reads. They serve as the
+// hints for the proof of the snapshot: an output is unspent at the base if the file has its coin
+// with this amount, script, height and kind. A coin that its block does not contain in this form
 // refutes the snapshot. Records are those of runs (doc/formats/runs.md), whose key begins with the
 // height. Immutable once opened; any thread. Memory: 24 bytes for each 32 KiB of coins; while they
 // are made, as given.
@@ -25,15 +25,15 @@ struct SnapshotIdentity {
     Uint256 hash; //!< hash_serialized_3 of all its coins
 };
 
-/** How far a fold with a snapshot's coins (BoosterOptions::proves) has come. */
+/** The state of a fold with a snapshot's coins (BoosterOptions::proves). */
 enum class ProofStanding { kUnfinished, kFolded, kProven };
-/** By its files; damaged ones count as unfinished. */
+/** Determined from its files; damaged ones count as unfinished. */
 Result<ProofStanding> FindProofStanding(Env& env, const Path& directory,
                                         const SnapshotIdentity& snapshot);
 /** Removes the files of such a fold, or of SnapshotCoins::Make(), if the directory exists. */
 Result<> RemoveProofFiles(Env& env, const Path& directory);
 
-/** How making the file ended. */
+/** The result of making the file. */
 enum class SnapshotCoinsMade { kDone, kInterrupted, kOtherCoins };
 
 class SnapshotCoins final : public NamedHints {
@@ -46,8 +46,8 @@ public:
     static Result<SnapshotCoinsMade> Make(Env& env, const Path& directory,
                                           const SnapshotIdentity& snapshot, size_t memory_bytes,
                                           const NextCoin& next, const std::atomic<bool>& stop);
-    /** Opens what Make() has completed; null: it has not, or the file is damaged. `rules`: of the
-     *  branch of the base. */
+    /** Opens the file that Make() has completed; null: there is none, or it is damaged. `rules`: of
+     *  the branch of the base. */
     static Result<std::unique_ptr<SnapshotCoins>>
     Open(Env& env, const Path& directory, const SnapshotIdentity& snapshot, FoldRules rules);
 
@@ -55,7 +55,7 @@ public:
     Result<> ReadFor(std::span<const TxView> txs, uint32_t height, BlockHints& out) const override;
     /** Visits all coins by height. */
     Result<> Visit(const std::function<void(const OutPoint&)>& visit) const;
-    /** A read found the file damaged, which proves nothing about the coins. */
+    /** Whether a read found the file damaged, which proves nothing about the coins. */
     bool IsDamaged() const { return m_damaged; }
 
 private:

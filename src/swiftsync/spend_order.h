@@ -13,8 +13,7 @@ namespace ibd {
 
 class SpendOrder {
 public:
-    /** `secret`: a number unknown to the makers of blocks, so that they cannot choose ids that
-     *  collide. */
+    /** `secret`: a number unknown to miners, so that they cannot choose txids that collide. */
     explicit SpendOrder(uint64_t secret) : m_factor(secret | 1) {}
 
     /** Positions in the block. */
@@ -23,8 +22,8 @@ public:
         size_t maker = 0; //!< `spender` itself or a later one
     };
 
-    /** A transaction that spends an output of itself or of a later one; nothing if there is none,
-     *  as consensus demands. At most kMaxTxs transactions, the first a coinbase. */
+    /** A transaction that spends an output of itself or of a later one; nothing: there is none, as
+     *  consensus requires. At most kMaxTxs transactions, the first a coinbase. */
     std::optional<Violation> Check(std::span<const TxView> txs);
 
     /** Above the number of smallest transactions (60 bytes) in a block. */

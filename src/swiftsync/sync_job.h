@@ -25,10 +25,11 @@ struct SyncJob {
     UniqueCoinbases Unique() const;
     /** An empty checkpoint of this sync, with a fresh salt. */
     Checkpoint NewCheckpoint() const;
-    /** Whether the first pass is of these blocks, rules and hints, so that its sums can be used. */
+    /** Whether the first pass was made of the same blocks, under the same rules and for the same
+     *  hints, so that its sums can be used. */
     bool CanUse(const FirstPass& pass) const;
-    /** Whether the checkpoint is of these hints, options and rules, so that its sum can be
-     *  continued. */
+    /** Whether the checkpoint was made with the same hints, options and rules, so that it can be
+     *  resumed. */
     bool Owns(const Checkpoint& checkpoint) const;
     /** Bad data: a run is damaged or missing. */
     Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;

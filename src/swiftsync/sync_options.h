@@ -27,36 +27,38 @@ struct BoosterOptions {
     bool full_validation = false;
     /** How full validation verifies signatures. */
     LanesMode signature_lanes = LanesMode::kOn;
-    /** Ignored by the engine: before it runs, all rules but scripts are checked with coins joined
-     *  from the blocks (-ibdboosterchecks). */
+    /** Check all rules but scripts with joined coins (-ibdboosterchecks). Ignored by the engine:
+     *  these checks are done before it runs. */
     bool check_rules = false;
-    /** End when all blocks are folded, with a checkpoint for a later sync, which judges the hints.
-     *  Blocks that cannot be folded are left to that sync, without a verdict. */
+    /** Stop when all blocks are folded, and leave the verdict on the hints to a later sync, which
+     *  resumes from the checkpoint. Blocks that cannot be folded are also left to that sync. */
     bool fold_only = false;
-    /** Only judge these hints, which are those of the sync and hold the coins themselves: keep no
-     *  coins and make no chainstate. The checkpoint stays; at the end it says that it is published.
+    /** Only check the hints, without keeping coins or making a chainstate: a snapshot's coins,
+     *  which are also the sync's hints. The checkpoint stays; at the end it is marked as published.
      */
     const NamedHints* proves = nullptr;
-    /** Refuse hints that failed once, unless a block may be at fault. Off if the node has made them
-     *  from the blocks: the next ones would be the same bytes whatever the cause of the failure. */
+    /** Refuse hints that failed once, unless a block may be at fault. Off for hints that the node
+     *  made from the blocks: making them again would give the same bytes, whatever caused the
+     *  failure. */
     bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before opening it at a start without
      *  the booster, call RecoverDb() (storage/chainstate_builder.h). */
     Path chainstate;
     bool obfuscate_chainstate = true; //!< new chainstate gets a random key, as Core's has
-    /** Bounds the loss at a crash: at no time are more bytes of blocks folded but not yet durable
-     *  by all workers together, nor more seconds of work by any worker. */
+    /** Bound the work lost in a crash: the bytes of blocks that all workers together have folded
+     *  but not made durable, and the seconds of such work of each worker. */
     uint64_t checkpoint_bytes = uint64_t{32} << 30;
     int64_t checkpoint_seconds = 60;
-    /** Least bytes of runs for a range of keys, and a table, of their own in the merge. */
+    /** In the merge, a range of keys and its table have at least this many bytes of runs. */
     uint64_t min_range_bytes = uint64_t{16} << 20;
-    /** Runs that are always merged at once, however little memory there is. */
+    /** Number of runs that are merged at once even if there is little memory. */
     size_t min_merged_runs = 128;
     ProgressTargets progress = {};
     /** False: all work on the calling thread, in file order, so that a test is deterministic. */
     bool background = true;
-    /** See the blocks, in this order, if one sync folds all of them without a FirstPass. */
+    /** Receive the folded blocks, in this order of observers, if one sync folds all blocks without
+     *  a FirstPass. */
     std::vector<FoldObserver*> observers = {};
 };
 

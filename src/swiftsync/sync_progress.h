@@ -20,13 +20,13 @@ public:
     // For the thread that runs the sync.
 
     void Begin() { m_start_micros = m_job.env.MonotonicMicros(); }
-    /** A new try begins, possibly after a failed one. */
+    /** A new attempt begins, possibly after a failed one. */
     void BeginTry();
     /** Adds the work of an earlier sync. */
     void Resume(const FoldTotals& totals, uint64_t blocks);
     /** `bytes`: of the blocks to be read, estimated. */
     void BeginFold(uint64_t bytes);
-    /** The same by newer data, while blocks are folded. */
+    /** Updates that estimate while blocks are folded. */
     void Expect(uint64_t bytes) { m_total_bytes = bytes; }
     void BeginLoad();
     void SetState(FoldState state) { m_state.store(state, std::memory_order_relaxed); }
@@ -59,7 +59,7 @@ private:
     std::atomic<uint64_t> m_coins_loaded = 0;
     std::atomic<uint64_t> m_disk_bytes = 0;
     std::atomic<FoldState> m_state = FoldState::kIdle;
-    std::atomic<uint64_t> m_total_bytes = 0; //!< left to read when the fold began
+    std::atomic<uint64_t> m_total_bytes = 0; //!< bytes left to read when the fold began
     std::atomic<int64_t> m_start_micros = 0;
     std::atomic<int64_t> m_fold_micros = 0; //!< when the fold began
     std::atomic<int64_t> m_load_micros = 0; //!< when loading began; 0 before

@@ -1,4 +1,4 @@
-// Checks of the hints' last block before a sync, and the checks that decide, once every block is
+// Checks of the hints' last block before a sync, and the checks that decide, after all blocks are
 // folded, whether the hints were right. All must pass; the first failure gives the reason. Pure.
 #pragma once
 
@@ -19,9 +19,9 @@ Result<> CheckNetwork(const HintsInfo& hints, const ChainParams& params);
 Result<const HeaderNode*> CheckTerminalBlock(const HintsInfo& hints, const HeaderTree& headers,
                                              const ChainParams& params);
 
-/** The only height from BIP34 on and below 1,983,702 whose coinbase may repeat an early one: the
+/** The only height between BIP34 and 1,983,702 at which a coinbase may repeat an earlier one: the
  *  coinbase of mainnet's block 176,684 begins with this height. The real block 490,897 (2017) does
- *  not repeat it, but on a branch where it does, hints prove nothing. */
+ *  not repeat it; on a branch where the block does, hints prove nothing. */
 inline constexpr uint32_t kHeightOfEarlyCoinbase = 490'897;
 
 /** The blocks whose coinbase ids must differ for the sum to prove anything: before BIP34 two

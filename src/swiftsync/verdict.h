@@ -9,16 +9,16 @@ namespace ibd {
 enum class VerdictKind {
     kDone,         //!< all is done: the chainstate is complete, or the hints or undo data are made
     kHintsWrong,   //!< a check failed; the chainstate is unchanged: validate serially
-    kUnprovable,   //!< on a chain that repeats coinbases no hints prove anything: validate serially
+    kUnprovable,   //!< coinbases repeat on this chain, where hints prove nothing: validate serially
     kBlockInvalid, //!< a block with the right hash broke a rule; validate serially
     kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
-    /** Of a join: an outpoint is made or spent more than once, or is missing. There was no room to
-     *  find the block, or to find whether only coinbases are repeated, which is allowed. */
+    /** Of a join: an outpoint is made or spent more than once, or is missing. Memory was too small
+     *  to find the block, or to tell whether only coinbases repeat, which is allowed. */
     kUndecided,
     kNoRoom,      //!< too little disk space to continue; finished work is kept
     kFolded,      //!< BoosterOptions::fold_only: all blocks are folded
     kIncomplete,  //!< blocks are missing, or not all could be folded; finished work is kept
-    kSerial,      //!< of a session: not wanted, or given up as logged: validate serially
+    kSerial,      //!< of a session: not wanted, or given up with a logged reason: validate serially
     kInterrupted, //!< stopped on request; finished work is kept for the next start
 };
 
