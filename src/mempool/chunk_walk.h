@@ -1,6 +1,6 @@
-// ChunkWalk: the chunks of the pool in the order of mining. To reach the transactions of a chunk
-// takes several reads, of which each waits for the one before; they are begun for the next chunks
-// meanwhile. Under the pool's mutex; ends with the next change of the pool.
+// ChunkWalk: the chunks of the pool in the order of mining. Reaching the transactions of a chunk
+// takes several dependent reads; those of the next chunks are prefetched meanwhile. Under the
+// pool's mutex; ends with the next change of the pool.
 #pragma once
 
 #include "mempool/cluster_index.h"
@@ -27,7 +27,7 @@ private:
     static constexpr size_t kApart = 4; //!< chunks between two reads for the same one
     static constexpr size_t kKept = 32; //!< a power of two above 5 * kApart
 
-    /** The chunk that was read `back` steps ago; null: there was none. */
+    /** The chunk read `back` steps ago; null: there was none. */
     const PoolChunk* At(size_t back) const
     {
         return back < m_step ? m_ring[(m_step - 1 - back) % kKept] : nullptr;

@@ -1,6 +1,7 @@
 // ClusterIndex: the clusters of the pool, each in its mining order and cut into chunks, and one
-// order over the chunks of all. Owned by TxPool; under its mutex. A change costs the clusters that
-// it touches, and a logarithm of the number of chunks for each of theirs.
+// order over all chunks. Owned by TxPool; under its mutex. The cost of a change is proportional to
+// the clusters that it touches, plus a logarithm of the number of all chunks for each of their
+// chunks.
 #pragma once
 
 #include "mempool/linearize.h"
@@ -51,16 +52,17 @@ std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
 class ClusterIndex {
 public:
     void Insert(std::unique_ptr<PoolCluster> cluster);
-    /** Its transactions must get another cluster, or leave the pool. */
+    /** Removes a cluster. Its transactions must then be put into another cluster, or leave the
+     *  pool. */
     void Remove(const PoolCluster& cluster);
-    /** Have the processor fetch what Remove() will need, one step after the other, some removals
-     *  before. */
+    /** Prefetch the memory that Remove() will need. Call both steps in order, some removals before.
+     */
     void PrefetchChunks(const PoolCluster& cluster) const;
     static void PrefetchNodes(const PoolCluster& cluster);
 
     const ChunkSet& Chunks() const { return m_chunks; }
     size_t Size() const { return m_clusters.Size(); }
-    /** What clusters change in the memory of their transactions, bytes (pool_memory.h). */
+    /** The part of the transactions' memory that depends on clusters, bytes (pool_memory.h). */
     int64_t Memory() const;
     /** Whether the budget sufficed for all clusters. */
     bool IsOptimal() const { return m_not_optimal == 0; }

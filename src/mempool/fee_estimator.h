@@ -1,8 +1,8 @@
 // FeeEstimator: the feerate that brings a transaction into a block in time, learnt from the
 // transactions that waited in the pool and were confirmed. Owned by the node; any thread; its lock
-// is a leaf, and it learns of the pool's changes under the pool's mutex, so each costs a few
-// counters. A block costs a pass over all counts (about 40,000). Memory: an entry for each
-// transaction of the pool, and below 2 MB. The method is that of Core's block policy estimator
+// is a leaf. It is called under the pool's mutex at each change of the pool, so a change only
+// updates a few counters. A block takes a pass over all counts (about 40,000). Memory: an entry for
+// each transaction of the pool, and below 2 MB. The method is that of Core's block policy estimator
 // (fee_stats.h).
 #pragma once
 
@@ -46,13 +46,14 @@ public:
         IBD_EXCLUDES(m_mutex);
     int32_t MostBlocks(FeeHorizon horizon) const IBD_EXCLUDES(m_mutex);
 
-    /** Counts waiting transactions as if they had left unconfirmed, as a later start does not know
-     *  them. */
+    /** Counts waiting transactions as if they had left the pool unconfirmed, because the next start
+     *  will not know them. */
     void ForgetWaiting() IBD_EXCLUDES(m_mutex);
 
-    /** What the file holds; see doc/formats/fee_estimates.md. */
+    /** The contents of the file; see doc/formats/fee_estimates.md. */
     Bytes Encode() const IBD_EXCLUDES(m_mutex);
-    /** Replaces all data; on failure they stay. A file for another version is an error, too. */
+    /** Replaces all data; on failure the old data stays. A file of another version is also an
+     *  error. */
     Result<> Decode(ByteSpan file) IBD_EXCLUDES(m_mutex);
 
 private:
@@ -71,7 +72,8 @@ private:
     mutable Mutex m_mutex;
     std::unique_ptr<Data> m_data IBD_GUARDED_BY(m_mutex);
     std::unordered_map<Txid, Tracked, HashHasher> m_tracked IBD_GUARDED_BY(m_mutex);
-    std::vector<Tracked> m_confirmed IBD_GUARDED_BY(m_mutex); //!< by the block under way
+    std::vector<Tracked> m_confirmed IBD_GUARDED_BY(m_mutex); //!< confirmed by the block being
+                                                              //!< processed
 };
 
 } // namespace ibd

@@ -18,8 +18,7 @@ namespace ibd {
  *  every rate. */
 std::vector<double> FeeBucketEnds();
 
-/** What is known of a range of neighbouring buckets. The counts have decayed, so they are no whole
- *  numbers. */
+/** The counts of a range of neighbouring buckets. They decay, so they are not integers. */
 struct FeeRange {
     double start = -1; //!< satoshi per 1,000 virtual bytes, exclusive; -1: no range
     double end = -1;   //!< inclusive
@@ -34,7 +33,7 @@ struct FeeRange {
 struct FeeEstimate {
     double rate = -1; //!< median, satoshi per 1,000 virtual bytes; -1: none
     FeeRange pass;    //!< the cheapest range whose transactions were confirmed in time
-    FeeRange fail;    //!< the dearest range below `pass` whose were not
+    FeeRange fail;    //!< the highest range below `pass` whose transactions were not
     double decay = 0;
     uint32_t scale = 0;
 };
@@ -55,31 +54,31 @@ public:
 
     // A bucket is an index into `ends`.
 
-    /** A transaction came in above the block `height`. */
+    /** A transaction entered the pool while the tip was at `height`. */
     void Enter(int32_t height, size_t bucket) { ++m_waiting[Slot(height)][bucket]; }
-    /** A transaction that came in at `height` leaves; the chain ends at `best`. */
+    /** A transaction that entered at `height` leaves the pool; the tip is at `best`. */
     void Leave(int32_t height, int32_t best, size_t bucket, bool confirmed);
-    /** Before the transactions of the block `height` are counted. */
+    /** Call it before the transactions of the block at `height` are counted. */
     void BeginBlock(int32_t height);
     /** A transaction was confirmed after `blocks` (1 or more). */
     void Confirm(int32_t blocks, size_t bucket, double rate);
 
-    /** The cheapest rate of whose transactions at least the share `success` was confirmed within
-     *  `target` blocks (1 to MostBlocks()). `sufficient`: confirmed transactions a block that make
-     *  a range significant. */
+    /** The lowest rate at which at least the share `success` of the transactions was confirmed
+     *  within `target` blocks (1 to MostBlocks()). `sufficient`: confirmed transactions a block
+     *  that make a range significant. */
     FeeEstimate Estimate(int32_t target, double sufficient, double success, int32_t best) const;
 
     void Encode(Writer& out) const;
-    /** Replaces all counts by counts that were written for the same buckets; nothing
-     * waits. On failure it is unusable. */
+    /** Replaces all counts by saved counts for the same buckets; no transaction waits afterwards.
+     *  On failure the object is unusable. */
     Result<> Decode(Reader& in);
 
 private:
     using Row = std::vector<double>;
     class Search;
 
-    /** On a chain shorter than the horizon Estimate() asks for negative heights. They wrap as in
-     *  Core, so that estimates are equal there, too. */
+    /** On a chain shorter than the horizon Estimate() asks for negative heights. They wrap around
+     *  as in Core, so that estimates are equal there too. */
     size_t Slot(int32_t height) const { return static_cast<uint32_t>(height) % m_waiting.size(); }
     FeeRange RangeOf(size_t lowest, size_t highest) const;
     double MedianOf(size_t lowest, size_t highest) const;
@@ -92,7 +91,8 @@ private:
     Row m_count;                                 //!< confirmed transactions
     Row m_rates;                                 //!< sum of their rates
     std::vector<Row> m_confirmed;                //!< [i]: those confirmed within i + 1 steps
-    std::vector<Row> m_left;                     //!< [i]: left the pool after at least i + 1 steps
+    std::vector<Row> m_left;                     //!< [i]: left the pool unconfirmed after at least
+                                                 //!< i + 1 steps
     std::vector<std::vector<int64_t>> m_waiting; //!< by height of arrival modulo its size
     std::vector<int64_t> m_old;                  //!< waiting for longer
 };

@@ -10,8 +10,9 @@ namespace ibd {
 
 __extension__ typedef __int128 Int128;
 
-/** The fee and the size of some transactions together, 0 or more, of one cluster or package. Sizes
- *  are above 0 unless there are none. Below 2^62 and 2^32, so that products fit into 128 bits. */
+/** The total fee and size of a set of transactions, possibly empty, of one cluster or package. The
+ *  size of a non-empty set is above 0. Fees are below 2^62 and sizes below 2^32, so that products
+ *  fit into 128 bits. */
 struct FeeSize {
     Amount fee = 0;   //!< satoshi; negative fees come from prioritisetransaction
     int64_t size = 0; //!< AdjustedWeight

@@ -18,17 +18,18 @@ public:
 
     // After Find(set).
 
-    /** The least subset, closed under ancestors, with the most fee above the set's rate. 0: none
-     *  has any. */
+    /** The smallest subset, closed under ancestors, with the largest fee above the set's rate. 0:
+     *  no subset exceeds that rate. */
     TxMask Better() const { return m_better; }
-    /** If none is better: the finest parts of the set's rate, in mining order. */
+    /** If no subset is better: the smallest parts with the set's rate, in mining order. */
     std::vector<TxMask> Parts() const;
 
 private:
     void SetWeights();
-    /** Uses the direct ways from sources, which most flow takes. */
+    /** Uses the direct paths from sources, which carry most of the flow. */
     void PushDirectly(size_t source);
-    /** Sends the rest of a source; if it cannot, its closure goes into m_better. */
+    /** Sends the remaining flow of a source; if that is impossible, adds its closure to m_better.
+     */
     bool Push(size_t source);
     size_t FindPath(size_t source, TxMask& seen);
     void Augment(size_t source, size_t sink);
@@ -44,7 +45,7 @@ private:
     // Of the sources and sinks of m_set only.
     std::array<TxMask, kMaxClusterTxs> m_payers{}; //!< of a sink: the sources with flow to it
     std::array<std::array<Int128, kMaxClusterTxs>, kMaxClusterTxs> m_flow; //!< [source][sink]
-    std::array<uint8_t, kMaxClusterTxs> m_reached_from{}; //!< on the path that is searched
+    std::array<uint8_t, kMaxClusterTxs> m_reached_from{}; //!< on the path being searched
 };
 
 } // namespace ibd

@@ -14,7 +14,8 @@ inline constexpr uint32_t kTrucVersion = 3; //!< BIP431: topologically restricte
 inline constexpr int64_t kMaxStandardWeight = 400'000;
 inline constexpr int64_t kMaxStandardSigOpsCost = 16'000; //!< a fifth of a block's
 inline constexpr uint32_t kMinStrippedSize = 65;          //!< CVE-2017-12842
-/** BIP125: an input with this sequence or a lower one says that the transaction may be replaced. */
+/** BIP125: an input with this sequence or a lower one signals that the transaction may be replaced.
+ */
 inline constexpr uint32_t kMostReplaceable = kSequenceFinal - 2;
 
 struct PolicyOptions {
@@ -29,7 +30,7 @@ struct PolicyOptions {
     uint32_t bytes_per_sigop = 20;    //!< -bytespersigop
 };
 
-/** Whether it says by BIP125 that it may be replaced. Replacement does not ask for it. */
+/** Whether it signals replaceability (BIP125). Replacement does not depend on it. */
 bool SignalsReplacement(const TxView& tx);
 
 /** Fee of `size` bytes at `rate` satoshi for 1,000, rounded up. */

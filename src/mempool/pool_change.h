@@ -1,8 +1,8 @@
 // PoolChange: a change of the pool that is staged, judged, and then applied or dropped.
-// Replacements, packages, eviction, blocks and reorganisations are made of it. Made, used and
+// Replacements, packages, eviction, blocks and reorganisations are all PoolChanges. Made, used and
 // destroyed under the pool's mutex. It may be kept while the mutex is released, but used again only
-// if the pool did not change meanwhile (TxPool::Updates). Costs the clusters that it touches, not
-// the pool.
+// if the pool did not change meanwhile (TxPool::Updates). The cost depends on the clusters that it
+// touches, not on the size of the pool.
 //
 //   stage: Add, Remove...   judge: Fits, CompareWithPool   then: Apply
 #pragma once
@@ -22,12 +22,12 @@ public:
     // The caller holds the pool's mutex, which clang cannot follow into a member.
 
     /** Adds a transaction that does not conflict with the remaining ones. Its fee delta is the
-     *  pool's for its txid. If one of its parents is removed, the change can be judged but not
-     *  applied. */
+     *  pool's for its txid. If one of its parents is removed by the change, the change can be
+     *  judged but not applied. */
     const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
     /** Withdraws an added transaction; no other added transaction may spend it. */
     void Withdraw(const PoolTx& added) { Unstage({&added}); }
-    /** Makes room for about as many removals. */
+    /** Reserves memory for about this number of removals. */
     void ExpectRemovals(size_t count);
     /** Removes a single transaction of the pool. False: it was removed already. */
     bool Remove(const PoolTx& tx, RemovalReason reason);
@@ -43,24 +43,25 @@ public:
     bool Removes(const PoolTx& tx) const { return m_removed.contains(&tx); }
     /** An added transaction; null: none with this id. */
     const PoolTx* FindAdded(const Txid& id) const;
-    /** In the pool as it is after the change. */
+    /** The same in the pool as it is after the change. */
     const PoolTx* Find(const Txid& id) const IBD_NO_THREAD_CHECK;
 
     /** Whether all clusters will be within their limits. */
     bool Fits();
     /** Removes the lowest chunks of clusters that would be too large: transactions are kept in the
-     *  order of their chunks' rates, as long as they fit and their parents are kept. */
+     *  order of their chunks' rates if they fit and their parents are kept. */
     void DropExcess(RemovalReason reason);
     /** Compares the diagrams of the new and of the replaced clusters. Fits() must hold. */
     std::partial_ordering CompareWithPool();
     /** Fits() must hold. The change is empty then. */
     void Apply() IBD_NO_THREAD_CHECK;
-    /** The same for a change that was made while the gate is closed, without the pool's mutex,
-     *  which it takes for about `step` transactions at a time. A cluster is changed in one step. */
+    /** The same for a change that was made while the gate is closed, without the pool's mutex. It
+     *  takes the mutex for about `step` transactions at a time; a cluster is changed in one step.
+     */
     void ApplyInSteps(size_t step = kStep) IBD_EXCLUDES(m_pool.mutex);
     static constexpr size_t kStep = 500;
-    /** Called between two steps: a thread that releases a mutex and immediately takes it again
-     *  would keep out all waiting threads until its last step. */
+    /** Called between two steps, to let other threads run: a thread that releases a mutex and
+     *  immediately takes it again can starve the waiting threads. */
     static void LetOthersIn();
 
 private:
@@ -79,23 +80,25 @@ private:
     };
     class Splitter;
 
-    /** Makes all that is to be applied. */
+    /** Prepares everything that Apply() needs. */
     void Finish();
     void ApplyPart(Part part) IBD_REQUIRES(m_pool.mutex);
-    /** Forgets all that is staged. */
+    /** Drops everything that is staged. */
     void Clear();
     void Touch(const PoolTx& tx);
-    /** Finds the components, unless nothing was staged since; whether all are within the limits.
-     *  With `bounded` it ends at the first that is not, without all of its transactions. */
+    /** Finds the components, unless nothing was staged since the last call. Returns whether all are
+     *  within the limits. With `bounded` it stops at the first component that is not, before it has
+     *  all its transactions. */
     bool Settle(bool bounded) IBD_NO_THREAD_CHECK;
     bool FitsIn(const Component& component) const;
     void MakeClusters();
     Component Connected(const PoolTx& start, bool bounded) const;
-    /** Calls until it returns false; whether it never did. Added transactions come first. */
+    /** Calls the function until it returns false; returns whether it never did. Added transactions
+     *  come first. */
     template <typename Visit>
     bool ForEachRemaining(Visit visit) const;
     std::unique_ptr<PoolCluster> ClusterOf(const Component& component) const;
-    /** Unlinks added transactions; what spends them is removed too. */
+    /** Unlinks added transactions; transactions that spend them are removed too. */
     void Unstage(const std::set<const PoolTx*>& txs);
     template <typename Visit>
     void ForEachParent(const PoolTx& tx, Visit visit) const;

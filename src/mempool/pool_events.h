@@ -1,5 +1,5 @@
-// PoolEvents: follows the pool's changes. Called under the pool's mutex, on the thread that makes
-// the change: copy what is needed, take no lock that is not a leaf.
+// PoolEvents: an observer of the pool's changes. Called under the pool's mutex, on the thread that
+// makes the change: copy the data, and take only leaf locks.
 #pragma once
 
 #include "mempool/pool_tx.h"
@@ -15,19 +15,19 @@ enum class RemovalReason {
     kReplaced,
 };
 
-/** The name that users know. */
+/** The name shown to users. */
 const char* NameOf(RemovalReason reason);
 
 class PoolEvents {
 public:
     virtual ~PoolEvents() = default;
-    /** `sequence`: of this change; see TxPool::Sequence(). */
+    /** `sequence`: number of this change; see TxPool::Sequence(). */
     virtual void TxAdded(const PoolTx& tx, uint64_t sequence) = 0;
-    /** A block's transactions have the sequence of the change before. */
+    /** For a transaction in a block, `sequence` is that of the previous change. */
     virtual void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) = 0;
-    /** Some removals before that of `tx`: may have the processor fetch what this will need. */
+    /** Called some removals before that of `tx`: may prefetch memory. */
     virtual void PrefetchRemoval(const PoolTx&) const {}
-    /** After the removals by the block at this height. */
+    /** Called after the removals by the block at this height. */
     virtual void BlockConfirmed(int32_t) {}
 };
 

@@ -1,5 +1,6 @@
-// mempool.dat: the pool between two runs of the node, in Core's format, both ways
-// (doc/formats/mempool.md). Memory: the whole file, which is about as large as the pool.
+// mempool.dat: keeps the pool between two runs of the node, in Core's format, which Core can read
+// and write too (doc/formats/mempool.md). Memory: the whole file, which is about as large as the
+// pool.
 #pragma once
 
 #include "mempool/tx_submission.h"
@@ -10,7 +11,7 @@
 
 namespace ibd {
 
-/** What the file keeps of a pool. */
+/** The contents of the file. */
 struct PoolRecord {
     struct Tx {
         TransactionRef tx;
@@ -18,7 +19,7 @@ struct PoolRecord {
         Amount delta = 0; //!< prioritisetransaction
     };
     std::vector<Tx> txs;           //!< parents before children
-    std::map<Txid, Amount> deltas; //!< of transactions that are not in the pool
+    std::map<Txid, Amount> deltas; //!< fee deltas of transactions that are not in the pool
     std::set<Txid> unbroadcast;
 
     bool operator==(const PoolRecord& other) const;
@@ -33,7 +34,7 @@ enum class PoolFileVersion {
 
 /** With a random key. */
 Bytes EncodePool(const PoolRecord& record, PoolFileVersion version, Env& env);
-/** What could be read before the data end or are wrong, and the error then. */
+/** The entries read up to the end of the data or the first error, and that error. */
 struct DecodedPool {
     PoolRecord record;
     Result<> complete;
@@ -49,8 +50,8 @@ struct PoolImport {
 /** Writes the file; after an error the previous file stays. */
 Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version, Env& env,
                   Logger& log);
-/** Submits the transactions of a file. Errors are one line, of the disk or of a file that is
- *  damaged or foreign; transactions before the damage are in the pool then. */
+/** Submits the transactions of a file. An error is one line: the disk failed, or the file is
+ *  damaged or foreign. Transactions before the damage are then in the pool. */
 Result<> ImportPool(const Path& file, const PoolImport& import, const TxSubmission& door,
                     TxPool& pool, Env& env, Logger& log, const std::atomic<bool>& interrupt);
 

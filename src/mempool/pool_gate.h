@@ -1,8 +1,8 @@
 // PoolGate: whether the pool may be changed. The thread that changes the chain closes it before a
-// reorganisation and opens it when pool and coins agree again. While it is closed that thread alone
-// changes what the pool contains. So it may read the pool without the pool's mutex, and takes the
-// mutex only for the moments of a change: code that looks into the pool does not wait for it.
-// Taken before the chain's state lock.
+// reorganisation and opens it when pool and coins agree again. While it is closed, only that thread
+// changes the contents of the pool. So it may read the pool without the pool's mutex, and takes the
+// mutex only for the moments of a change: readers of the pool do not wait for it. Taken before the
+// chain's state lock.
 #pragma once
 
 #include "util/check.h"
@@ -14,7 +14,8 @@ namespace ibd {
 
 class PoolGate {
 public:
-    /** Leave to change the pool. Making one waits while the gate is closed. Keep it for moments. */
+    /** Permission to change the pool. Construction waits while the gate is closed. Hold it only for
+     *  moments. */
     class Pass {
     public:
         explicit Pass(PoolGate& gate) : m_gate(gate) { m_gate.Enter(); }

@@ -1,7 +1,7 @@
 // Memory of the pool as Bitcoin Core v31 counts it, so that both keep the same transactions under
-// one -maxmempool. The figures are sizes of Core's structures, found by getmempoolinfo.usage of
-// pools of one kind of transaction (test/interop/test_core_full_pool.py). This pool takes half as
-// much again for small transactions (doc/mempool.md). Pure; any thread.
+// one -maxmempool. The figures are sizes of Core's structures, derived from getmempoolinfo.usage of
+// pools with one kind of transaction (test/interop/test_core_full_pool.py). For small transactions
+// this pool really takes 1.5 times as much (doc/mempool.md). Pure; any thread.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -13,8 +13,8 @@ namespace ibd {
 /** Bytes of a transaction that shares no cluster. */
 size_t PoolMemoryOf(const TxView& tx);
 
-/** What clusters of several transactions change in the sum of these. `clusters`: their number,
- *  `txs`: that of their transactions. */
+/** The correction of that sum for clusters of several transactions. `clusters`: their number,
+ *  `txs`: the number of their transactions. */
 int64_t PoolMemoryOfClusters(size_t clusters, size_t txs);
 
 /** An array with a slot for each transaction of the pool. It doubles when it is full, and shrinks

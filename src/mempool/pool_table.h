@@ -1,8 +1,8 @@
-// PoolTable: an index over the transactions of the pool by a keyed hash of something that is theirs
-// (an id, a spent output). PoolStore: the transactions themselves, in no order. Both are arrays, as
-// a block takes thousands of transactions out of the pool and each step between nodes of a heap
-// waits for memory. Owned by TxPool; under its mutex. Memory: 16 to 32 bytes for each entry of the
-// largest pool so far; 16.
+// PoolTable: an index over the transactions of the pool by a keyed hash of one of their properties
+// (an id, a spent output). PoolStore: the transactions themselves, unordered. Both are arrays: a
+// block removes thousands of transactions from the pool, and following pointers between heap nodes
+// would cause cache misses. Owned by TxPool; under its mutex. Memory: 16 to 32 bytes for each entry
+// of the largest pool so far; 16.
 #pragma once
 
 #include "mempool/pool_tx.h"
@@ -15,7 +15,7 @@
 
 namespace ibd {
 
-/** Open addressing. Does not know the keys: the caller compares. */
+/** Open addressing. The table does not store keys: the caller compares them. */
 class PoolTable {
 public:
     /** The transaction of this hash for which `matches(tx, input)` is true; null: none. */
@@ -30,14 +30,14 @@ public:
         }
         return nullptr;
     }
-    /** For each hash a transaction that has it, not compared; null: none. What a comparison and a
-     *  removal read first (transaction, cluster) has been fetched by then. */
+    /** For each hash a transaction with that hash, not compared; null: none. The memory that a
+     *  comparison or removal reads first (transaction, cluster) is prefetched. */
     std::vector<const PoolTx*> Candidates(std::span<const uint64_t> hashes) const;
-    /** The key is not in the table. `input`: whose spent output it is. */
+    /** Adds a key that is not in the table. `input`: the input that spends the output. */
     void Insert(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
     /** It is in the table. */
     void Erase(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
-    /** Has the processor fetch what Find() and Erase() will read. */
+    /** Prefetches the memory that Find() and Erase() will read. */
     void Prefetch(uint64_t hash) const
     {
         if (!m_slots.empty()) __builtin_prefetch(&m_slots[Home(static_cast<uint32_t>(hash))]);
@@ -62,7 +62,7 @@ private:
 
 class PoolStore {
 public:
-    /** With its time beside it, so that a search for old ones reads no transaction. */
+    /** An entry with the transaction's time, so that a search for old ones reads no transaction. */
     struct Place {
         int64_t time = 0;           //!< PoolTx::time
         std::unique_ptr<PoolTx> tx; //!< null: free
@@ -78,7 +78,7 @@ public:
 
 private:
     PlaceList<Place> m_places;
-    /** No transaction is older. */
+    /** A lower bound of the times of all transactions. */
     mutable int64_t m_oldest = std::numeric_limits<int64_t>::max();
 };
 

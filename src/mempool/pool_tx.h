@@ -36,10 +36,10 @@ struct PoolTx {
     int64_t sigop_cost = 0;
     int64_t time = 0;   //!< of arrival, seconds since 1970
     int32_t height = 0; //!< of the tip at arrival
-    mutable bool own = false; //!< submitted by a user of this node, not broadcast yet
+    mutable bool own = false; //!< submitted by a user of this node, and not broadcast yet
     bool spends_coinbase = false;
-    bool estimates = false;   //!< its wait for a block depends on its fee alone (FeeEstimator)
-    SequenceLocks locks = {}; //!< as of the blocks up to locks_height
+    bool estimates = false;   //!< its confirmation time depends only on its fee (FeeEstimator)
+    SequenceLocks locks = {}; //!< lock points, valid for the blocks up to locks_height
     int32_t locks_height = 0; //!< highest block with a coin that it spends
     // Set by the pool.
     uint64_t sequence = 0;    //!< order of arrival
@@ -54,7 +54,7 @@ struct PoolTx {
     mutable const PoolCluster* cluster = nullptr;
     mutable uint32_t place = 0; //!< in the mining order of its cluster
     mutable uint32_t chunk = 0; //!< of its cluster
-    mutable size_t listed_at = 0; //!< for a listener that lists all: PoolForPeers
+    mutable size_t listed_at = 0; //!< index in the list of a listener: PoolForPeers
     // Scratch of PoolChange.
     mutable uint64_t visit = 0;
     mutable uint32_t index = 0;

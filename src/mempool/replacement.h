@@ -1,4 +1,4 @@
-// Replacement: the rules by which transactions take the place of others that spend the same coins.
+// Replacement: the rules by which transactions replace others that spend the same coins (RBF).
 // Rules and reject reasons are Core's. Under the pool's mutex.
 #pragma once
 
@@ -15,18 +15,18 @@ struct Replacement {
     const Candidate& candidate;
     Amount fee = 0;              //!< modified
     const PoolTxSet& conflicts;  //!< direct ones
-    bool evicts_sibling = false; //!< one of them is no conflict but a sibling (BIP431)
+    bool evicts_sibling = false; //!< one of them is not a conflict but a sibling (BIP431)
 };
 
-/** The ancestors of the transaction are not in conflict with it. */
+/** Checks that no ancestor of the transaction conflicts with it. */
 RuleResult CheckAncestors(const Candidate& candidate, const PoolTxSet& conflicts);
 
-/** Checks that it conflicts with few enough clusters, and pays more than the replaced transactions,
- *  by enough for its own size. Stages the removals. */
+/** Checks that it conflicts with at most kMaxReplacedClusters clusters, and that its fee exceeds
+ *  the fees of the replaced transactions by enough for its own size. Stages the removals. */
 RuleResult StageReplaced(const Replacement& replacement, const PoolLimits& limits,
                          PoolChange& change);
 
-/** After all was staged: the pool's diagram becomes better. */
+/** Call it after everything was staged: checks that the feerate diagram of the pool improves. */
 RuleResult CheckImproves(PoolChange& change);
 
 } // namespace ibd

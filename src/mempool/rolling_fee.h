@@ -1,6 +1,6 @@
 // RollingFee: the minimum fee rate after the pool was full. It rises above the rate of evicted
-// transactions, so that they are not accepted again. After a block it falls by half in 12 hours,
-// faster while there is room. Rules are Core's. Owned by TxPool; under its mutex.
+// transactions, so that they are not accepted again. After a block it halves every 12 hours, faster
+// while the pool is far from full. Rules are Core's. Owned by TxPool; under its mutex.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -14,7 +14,7 @@ public:
 
     /** The rate at `now`, seconds since 1970, of a pool that uses `bytes` of `most`. */
     Amount Rate(int64_t now, size_t bytes, size_t most);
-    /** A chunk of this rate was evicted. */
+    /** Records that a chunk of this rate was evicted. */
     void Evicted(Amount rate);
     void BlockConnected(int64_t now)
     {
@@ -24,7 +24,7 @@ public:
 
 private:
     const Amount m_step;
-    double m_rate = 0; //!< a double: falls in small steps
+    double m_rate = 0; //!< a double, because it falls in small steps
     int64_t m_updated = 0;
     bool m_falls = true; //!< a block came since the last eviction
 };

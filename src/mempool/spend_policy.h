@@ -8,8 +8,8 @@
 
 namespace ibd {
 
-/** All consensus flags, and flags that reserve room for soft forks and prevent changes of ids by
- *  third parties. */
+/** All consensus flags, and flags that reserve upgrade paths for soft forks and prevent
+ *  malleability by third parties. */
 inline constexpr ScriptFlags kStandardScriptFlags =
     kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv | kVerifyCsv | kVerifyWitness |
     kVerifyTaproot | kVerifyStrictEnc | kVerifyMinimalData | kVerifyDiscourageUpgradableNops |
@@ -18,12 +18,13 @@ inline constexpr ScriptFlags kStandardScriptFlags =
     kVerifyDiscourageUpgradableTaprootVersion | kVerifyDiscourageOpSuccess |
     kVerifyDiscourageUpgradablePubkeyType;
 
-/** `coins`: one for each input. Every input spends a standard script, P2SH with at most 15
- *  signature operations; at most 2,500 outside of witnesses (BIP54). Input scripts only push
- *  (CheckStandardTx), so running one is linear in its size. */
+/** `coins`: one for each input. Checks that every input spends a standard script, P2SH with at most
+ *  15 signature operations, and that there are at most 2,500 outside of witnesses (BIP54). Input
+ *  scripts contain only pushes (CheckStandardTx), so running one is linear in its size. */
 RuleResult CheckStandardSpends(const TxView& tx, std::span<const SpentCoin> coins);
 
-/** Witnesses only for witness programs, with P2WSH and tapscript within limits, without annex. */
+/** Checks that only inputs with witness programs have witnesses, that P2WSH and tapscript are
+ *  within limits, and that there is no annex. */
 bool IsStandardWitness(const TxView& tx, std::span<const SpentCoin> coins);
 
 } // namespace ibd

@@ -24,23 +24,23 @@ namespace ibd {
 struct CoinsAtTip {
     const HeaderNode& tip;
     const CoinsReader& coins;
-    bool is_current = false; //!< no newer block is known or to be expected
+    bool is_current = false; //!< the chain is synced: no newer block is known or expected
 };
 
-/** What is known of a transaction that is to come in. */
+/** The circumstances of a transaction that is to be added. */
 struct Arrival {
     int64_t now = 0;      //!< seconds since 1970
-    int64_t time = 0;     //!< of its entry: now, or as a file says
+    int64_t time = 0;     //!< time of its entry: now, or from a file
     bool own = false;     //!< submitted by a user of this node
-    bool in_package = false; //!< set by TxSubmission: it came with others
-    Amount most_rate = 0; //!< refused above it, satoshi for 1,000 virtual bytes; 0: no limit
+    bool in_package = false; //!< set by TxSubmission: it is part of a package
+    Amount most_rate = 0; //!< highest accepted rate, satoshi per 1,000 virtual bytes; 0: no limit
 };
 
 /** A transaction with the results of its checks. */
 struct CheckedTx {
     Candidate candidate;
     Amount fee = 0;
-    Amount modified_fee = 0; //!< with prioritisetransaction
+    Amount modified_fee = 0; //!< fee including prioritisetransaction
     int64_t sigop_cost = 0;
     std::vector<Coin> coins; //!< the spent coins
     SequenceLocks locks;
@@ -51,11 +51,11 @@ struct CheckedTx {
     ScriptFlags block_flags = 0; //!< of the next block
 };
 
-/** The violation of a package, or of one of its transactions; without one it keeps the rules. */
+/** The violation of a package, or of one of its transactions; empty: none. */
 struct PackageFault {
     RuleResult violation;
-    std::optional<Wtxid> tx = {}; //!< nothing: of the package as a whole
-    /** What is said of the package if one of its transactions is at fault. */
+    std::optional<Wtxid> tx = {}; //!< index of the transaction; nothing: the package as a whole
+    /** The violation to report for the package if one of its transactions is at fault. */
     const char* as_whole = "transaction failed";
 };
 
@@ -81,9 +81,9 @@ public:
     /** The origin of a transaction. */
     enum class Origin {
         kAlone,
-        kPackage,  //!< a package that is only tested: replaces nothing
-        kTogether, //!< a package that pays together; a parent and its child may replace others
-        kChain,    //!< a disconnected block: no limits against abuse by peers
+        kPackage,  //!< a package that is only tested: it must not replace transactions
+        kTogether, //!< a package judged by its total fee; a parent and its child may replace others
+        kChain,    //!< a disconnected block: limits against abuse by peers do not apply
     };
 
     /** Checks everything but scripts, and stages the transaction without a violation. Errors are of
@@ -91,7 +91,7 @@ public:
     RuleVerdict Check(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
                       Origin origin, TxPool& pool, PoolChange& change, CheckedTx& out) const
         IBD_REQUIRES(pool.mutex);
-    /** Checks everything but scripts of a package whose form is right, and stages it. */
+    /** Checks everything but scripts of a well-formed package, and stages it. */
     Result<PackageFault> CheckPackage(Package package, const CoinsAtTip& at, const Arrival& arrival,
                                       Origin origin, TxPool& pool, PoolChange& change,
                                       std::vector<CheckedTx>& out) const IBD_REQUIRES(pool.mutex);

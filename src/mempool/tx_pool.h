@@ -1,9 +1,9 @@
 // TxPool: unconfirmed transactions, their dependencies and their mining order. Owned by the node;
 // any thread, under its mutex, which is taken after the chain's state lock; no script runs under
-// it. A change also needs a pass of the gate. It knows no rules: TxAcceptance decides on additions;
-// the limits that it queries are here. All changes are PoolChanges (pool_change.h; upkeep.h has
-// those for every day). Bounds: a cluster (transactions connected by spends) has at most 64
-// transactions and 101,000 virtual bytes, which bounds every walk; all together take at most
+// it. A change also needs a pass of the gate. It contains no rules: TxAcceptance decides on
+// additions; only the limits that it queries are here. All changes are PoolChanges (pool_change.h;
+// upkeep.h has the common ones). Bounds: a cluster (transactions connected by spends) has at most
+// 64 transactions and 101,000 virtual bytes, which bounds every walk; all together take at most
 // -maxmempool after Trim().
 #pragma once
 
@@ -38,12 +38,12 @@ public:
     PoolGate gate;
 
     const PoolLimits& Limits() const { return m_limits; }
-    /** Before the first change; the listener outlives the pool. */
+    /** Call it before the first change; the listener must outlive the pool. */
     void AddListener(PoolEvents& listener) { m_listeners.push_back(&listener); }
 
     // Null: not in the pool.
     const PoolTx* Find(const Txid& id) const IBD_REQUIRES(mutex);
-    /** Find() of each: their reads wait for memory together. */
+    /** Find() for each, with prefetching, so that cache misses overlap. */
     std::vector<const PoolTx*> FindAll(std::span<const TxView> txs) const IBD_REQUIRES(mutex);
     const PoolTx* FindWitness(const Wtxid& id) const IBD_REQUIRES(mutex);
     const PoolTx* Spender(const OutPoint& outpoint) const IBD_REQUIRES(mutex);
@@ -53,7 +53,7 @@ public:
 
     /** The pool transactions whose outputs `tx` spends. */
     PoolTxSet ParentsOf(const TxView& tx) const IBD_REQUIRES(mutex);
-    /** Without the transaction itself. */
+    /** The number without the transaction itself. */
     static PoolTxSet Ancestors(const PoolTx& tx);
     static PoolTxSet Descendants(const PoolTx& tx);
 
@@ -61,22 +61,23 @@ public:
     bool Fits(size_t count, int64_t weight) const;
 
     Amount DeltaOf(const Txid& id) const IBD_REQUIRES(mutex);
-    /** 0 forgets it. The transaction itself gets it by PoolChange::SetDelta(). */
+    /** Sets the fee delta of a txid; 0 removes it. PoolChange::SetDelta() changes the transaction
+     *  itself. */
     void RecordDelta(const Txid& id, Amount delta) IBD_REQUIRES(mutex);
     const std::map<Txid, Amount>& Deltas() const IBD_REQUIRES(mutex) { return m_deltas; }
-    /** The transactions of users that are not broadcast yet (`own`). */
+    /** The transactions of this node's users that are not broadcast yet (PoolTx::own). */
     const PoolTxSet& Unbroadcast() const IBD_REQUIRES(mutex) { return m_unbroadcast; }
     void SetBroadcast(const Txid& id, bool done) IBD_REQUIRES(mutex);
 
-    /** The least rate that can come in now, satoshi for 1,000 virtual bytes; 0: -minrelaytxfee. */
+    /** The lowest rate that is accepted now, satoshi per 1,000 virtual bytes; 0: -minrelaytxfee. */
     Amount MinFeeRate(int64_t now) IBD_REQUIRES(mutex)
     {
         return m_rolling_fee.Rate(now, MemoryUsage(), m_limits.max_bytes);
     }
 
-    /** After the removals by the block. */
+    /** Call it after the removals by a block. */
     void BlockConnected(int32_t height, int64_t now) IBD_REQUIRES(mutex);
-    /** A chunk of this rate was evicted. */
+    /** Records that a chunk of this rate was evicted. */
     void Evicted(Amount rate) IBD_REQUIRES(mutex) { m_rolling_fee.Evicted(rate); }
 
     /** All, in no order. */
@@ -104,15 +105,15 @@ public:
     /** Number of changes of any kind, from 0. */
     uint64_t Updates() const IBD_REQUIRES(mutex) { return m_updates; }
 
-    // For PoolChange alone, which sees to the clusters.
+    // For PoolChange only, which updates the clusters.
 
     void Insert(std::unique_ptr<PoolTx> tx) IBD_REQUIRES(mutex);
     /** Its children lose this parent. */
     void Erase(const PoolTx& tx, RemovalReason reason) IBD_REQUIRES(mutex);
-    /** Has the processor fetch what Erase() will need, some removals before. */
+    /** Prefetches the memory that Erase() will need; call it some removals before. */
     void PrefetchErase(const PoolTx& tx) const IBD_REQUIRES(mutex);
     ClusterIndex& MutableClusters() IBD_REQUIRES(mutex) { return m_clusters; }
-    /** A number for PoolTx::visit that was not given before. */
+    /** A number for PoolTx::visit that was not returned before. */
     uint64_t NextVisit() IBD_REQUIRES(mutex) { return ++m_visits; }
 
 private:
@@ -130,7 +131,8 @@ private:
     RollingFee m_rolling_fee IBD_GUARDED_BY(mutex);
     int64_t m_vsize IBD_GUARDED_BY(mutex) = 0;
     Amount m_fees IBD_GUARDED_BY(mutex) = 0;
-    int64_t m_tx_memory IBD_GUARDED_BY(mutex) = 0; //!< of transactions alone
+    int64_t m_tx_memory IBD_GUARDED_BY(mutex) = 0; //!< memory of the transactions without their
+                                                   //!< clusters
     PoolSlots m_slots IBD_GUARDED_BY(mutex);
     uint64_t m_sequence IBD_GUARDED_BY(mutex) = 1;
     uint64_t m_updates IBD_GUARDED_BY(mutex) = 0;

@@ -1,8 +1,8 @@
 // TxSubmission: the only way into the pool, for users, peers, disconnected blocks, and the pool's
 // file. Owned by the node; any thread, without locks. A transaction is checked in three steps:
 // inputs and policy under the chain's state lock and the pool's mutex; scripts without any lock, so
-// that nothing waits for scripts of peers; then, under both locks again, the staged change is
-// applied if tip and pool are what they were, and is made anew if they are not.
+// that no thread waits for scripts of peers; then, under both locks again, the staged change is
+// applied if tip and pool are unchanged, and is staged again if they are not.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -11,12 +11,12 @@
 
 namespace ibd {
 
-/** The chain's coins, of the chain's owner. */
+/** Access to the chain's coins, implemented by the chain's owner. */
 class TipCoins {
 public:
     virtual ~TipCoins() = default;
     using Use = std::function<Result<>(const CoinsAtTip&)>;
-    /** Calls with the coins at the tip, which stay as they are during the call. */
+    /** Calls the function with the coins at the tip, which do not change during the call. */
     virtual Result<> With(const Use& use) const = 0;
 };
 
@@ -26,12 +26,12 @@ struct TxVerdict {
     Amount fee = 0;                            //!< set without a violation
     Amount modified_fee = 0;                   //!< set without a violation
     int64_t vsize = 0;                         //!< set without a violation
-    std::vector<TransactionRef> replaced = {}; //!< that left, or would leave, the pool for it
+    std::vector<TransactionRef> replaced = {}; //!< transactions that it replaced or would replace
 };
 
 /** The verdict on several transactions; those not reached have none. */
 struct PackageVerdict {
-    RuleResult violation; //!< of the package as a whole
+    RuleResult violation; //!< violation of the package as a whole
     std::map<Wtxid, TxVerdict> txs;
 };
 
@@ -46,27 +46,29 @@ struct SubmitVerdict {
     bool too_expensive = false;
 };
 
-/** What became of a transaction of a submitted package. */
+/** The result for a transaction of a submitted package. */
 struct PackageTx {
     enum class Kind {
         kAccepted,
         kInPool,       //!< was there before
-        kOtherWitness, //!< the pool has another of the same txid: `other`
+        kOtherWitness, //!< the pool has another one with the same txid: `other`
         kRefused,
     };
     Kind kind = Kind::kRefused;
     RuleResult violation = {};        //!< kRefused
     Amount fee = 0;                   //!< kAccepted, kInPool
     int64_t vsize = 0;                //!< kAccepted, kInPool
-    Amount rate = 0;                  //!< kAccepted: of `together`, satoshi for 1,000 vbytes
-    std::vector<Wtxid> together = {}; //!< kAccepted: judged with it, by one rate
+    Amount rate = 0;                  //!< kAccepted: fee rate of `together`, satoshi per 1,000
+                                      //!< vbytes
+    std::vector<Wtxid> together = {}; //!< kAccepted: the transactions judged together with it, by
+                                      //!< one rate
     Wtxid other = {};
 };
 
 struct PackageSubmission {
     RuleResult violation; //!< of the package; nothing: all are in the pool
     std::map<Wtxid, PackageTx> txs;
-    std::map<Txid, TransactionRef> replaced; //!< that left the pool for it
+    std::map<Txid, TransactionRef> replaced; //!< transactions that it replaced
 };
 
 class TxSubmission {
@@ -81,11 +83,11 @@ public:
 
     /** The verdict on the transaction, without adding it. `now`: seconds since 1970. */
     Result<TxVerdict> Test(const TransactionRef& tx, int64_t now) const;
-    /** The same for several transactions, of which later ones may spend earlier ones. */
+    /** The same for several transactions; later ones may spend earlier ones. */
     Result<PackageVerdict> TestPackage(Package package, int64_t now) const;
     /** Adds the transaction if it is acceptable, and keeps the pool within its limits. */
     Result<SubmitVerdict> Submit(const TransactionRef& tx, const SubmitOptions& options) const;
-    /** Adds those of a child with its parents that are acceptable, each alone if it pays enough,
+    /** For a child with its parents: adds the acceptable ones, each alone if it pays enough,
      *  otherwise together. */
     Result<PackageSubmission> SubmitPackage(Package package, const Arrival& arrival) const;
 
@@ -94,7 +96,7 @@ private:
     struct Attempt {
         CheckedTx checked;
         RuleResult violation;
-        std::unique_ptr<PoolChange> change; //!< valid while the pool is at `updates`
+        std::unique_ptr<PoolChange> change; //!< valid while TxPool::Updates() is `updates`
         uint64_t updates = 0;
         BlockHash tip;
         std::vector<TransactionRef> replaced = {};
@@ -102,14 +104,14 @@ private:
         TxVerdict Verdict() const;
     };
 
-    /** The coins at the tip, while no reorganisation goes on. */
+    /** The coins at the tip, outside a reorganisation. */
     Result<> With(const TipCoins::Use& use) const;
     Result<> Prepare(const TransactionRef& tx, const CoinsAtTip& at, const Arrival& arrival,
                      Attempt& out) const IBD_REQUIRES(m_pool.mutex);
     Result<Attempt> Check(const TransactionRef& tx, const Arrival& arrival) const;
     Result<> Finish(const TransactionRef& tx, const CoinsAtTip& at, const SubmitOptions& options,
                     Attempt& attempt, bool& scripts_hold) const IBD_REQUIRES(m_pool.mutex);
-    /** Of a package that pays together. */
+    /** For a package that is judged by its total fee. */
     struct Joint {
         std::vector<CheckedTx> checked;
         PackageFault fault;

@@ -1,4 +1,4 @@
-// The everyday changes of the pool: blocks, age, size, and the wishes of its user.
+// The common changes of the pool: by blocks, age, size, and requests of the user.
 #pragma once
 
 #include "mempool/tx_pool.h"
@@ -17,11 +17,11 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     IBD_REQUIRES(pool.mutex);
 /** Removes transactions older than `time` and their descendants; returns their number. */
 size_t Expire(TxPool& pool, int64_t time) IBD_REQUIRES(pool.mutex);
-/** Removes the chunks that pay least, `most` of them at most, until the pool fits into -maxmempool;
- *  returns the number of transactions. */
+/** Removes the chunks with the lowest rates, at most `most`, until the pool fits into -maxmempool;
+ *  returns the number of removed transactions. */
 size_t Trim(TxPool& pool, size_t most = SIZE_MAX) IBD_REQUIRES(pool.mutex);
-/** Adds to the fee by which a transaction is judged, also of one that is not in the pool yet.
- *  Returns the sum of its changes. */
+/** Adds to the modified fee of a transaction, which need not be in the pool yet. Returns the sum of
+ *  all its fee deltas. */
 Amount Prioritise(TxPool& pool, const Txid& id, Amount delta) IBD_REQUIRES(pool.mutex);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
 // BlockAssembler: makes templates of the next block. Owned by the node; any thread. Takes
-// transactions of the pool by falling fee rate, with all that they depend on.
+// transactions of the pool by falling fee rate, with their ancestors.
 #pragma once
 
 #include "consensus/limits.h"

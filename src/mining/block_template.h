@@ -21,7 +21,7 @@ struct BlockTemplate {
         Amount fee = 0;
         int64_t sigops = 0;
     };
-    std::vector<Cost> costs; //!< of each of txs, if they came from the pool
+    std::vector<Cost> costs; //!< cost of each of txs, if they are from the pool
     Amount fees = 0;         //!< of txs
     /** The chain's verdict, without proof of work: a template with a violation is useless. */
     RuleResult violation;
@@ -42,8 +42,8 @@ std::vector<Bytes> ReservedWitness();
 /** Earliest time of a block on `prev`, seconds since 1970: above the median, and after a retarget
  *  not more than 600 seconds before `prev` (BIP94's rule, applied on all networks). */
 int64_t MinimumBlockTime(const HeaderNode& prev, const ConsensusParams& params);
-/** Moves the header's time forward to `now` or the earliest possible time, never back; updates the
- *  bits where a late block may have less work. */
+/** Sets the header's time to `now`, or to MinimumBlockTime() if that is later, but never back;
+ *  updates the bits where a late block may have less work. */
 void UpdateTime(BlockHeader& header, const HeaderNode& prev, const ConsensusParams& params,
                 int64_t now);
 

@@ -18,7 +18,7 @@ public:
     /** The permissions of a peer with those of -whitelist; `address`: null if it is hidden. */
     uint32_t WithWhitelist(uint32_t permissions, const NetAddress* address, bool incoming) const;
 
-    // Commands of the user; see BanList. Each change is saved.
+    // Bans by the user; see BanList. Each change is saved.
 
     bool Ban(const Subnet& range, int64_t seconds, bool absolute);
     bool Unban(const Subnet& range);

@@ -24,7 +24,7 @@ public:
     void MakePlans();
     /** Whether the node chooses peers: -connect is not given. */
     bool HasPlan() const { return m_plan.has_value(); }
-    /** Does the work that is due; `now`: microseconds, monotonic. */
+    /** Does the work that is due. `now`: microseconds, monotonic. */
     void Tick(int64_t now);
     void SetExtraBlockPeers(int count) { m_extra_block_peers = count; }
 

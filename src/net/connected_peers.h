@@ -1,5 +1,5 @@
-// ConnectedPeers: the connections that were admitted, with the data that the protocol does not
-// need: how they came about, and whether they are closing. Owned by PeerNetwork; net-msg.
+// ConnectedPeers: the admitted connections, with data that the protocol does not need: their
+// origin, and whether they are closing. Owned by PeerNetwork; net-msg.
 #pragma once
 
 #include "crypto/siphash.h"
@@ -16,23 +16,23 @@ struct ConnectedPeer {
     NewPeer peer;
     std::string destination; //!< as the user gave it; empty: by address
     bool added = false;      //!< from NamedPeers::Add()
-    /** It was reached through this proxy rather than its network's. */
+    /** The proxy used instead of its network's. */
     std::optional<ProxyServer> proxy = {};
     bool closing = false;
     bool prefer_evict = false; //!< was discouraged on arrival
-    uint64_t group = 0;        //!< its network group, keyed
+    uint64_t group = 0;        //!< keyed hash of its network group
 };
 
 class ConnectedPeers {
 public:
-    /** `key`: random, so that others cannot foresee the keyed groups. */
+    /** `key`: random, so that others cannot predict the keyed groups. */
     ConnectedPeers(const NetGroups& groups, SipKey key) : m_groups(groups), m_key(key) {}
 
     /** Sets the peer's id and group; ids are never used again. */
     const ConnectedPeer& Add(ConnectedPeer peer);
-    /** Removes a peer, which must be here. */
+    /** Removes a peer, which must be in the list. */
     ConnectedPeer Take(PeerId id);
-    /** The peer, if it is here, is about to be disconnected. */
+    /** Marks the peer, if it is in the list, as about to be disconnected. */
     void SetClosing(PeerId id);
 
     const std::map<PeerId, ConnectedPeer>& All() const { return m_peers; }

@@ -1,5 +1,5 @@
-// InboundPeers: admission of the peers that connect to us: which are refused, and which one is
-// evicted for another. Owned by PeerNetwork; net-msg.
+// InboundPeers: admission of inbound peers: refuses some, and evicts one for another. Owned by
+// PeerNetwork; net-msg.
 #pragma once
 
 #include "net/access_rules.h"

@@ -1,6 +1,6 @@
-// InboundWays: makes the node reachable: listens on the addresses of the options, and keeps the
-// onion service at Tor and the port mapping at the router. Owned by PeerNetwork. Start-up and
-// net-msg; TorControl and PortMapper run on net-io.
+// InboundWays: makes the node reachable: listens on the configured addresses, and maintains the
+// onion service and the port mapping of the router. Owned by PeerNetwork. Start-up and net-msg;
+// TorControl and PortMapper run on net-io.
 #pragma once
 
 #include "net/node_addresses.h"
@@ -19,7 +19,7 @@ public:
     Result<> Listen();
     /** Contacts Tor and the router, if the options say so; after Connections::Start(). */
     void Start();
-    /** Our address `own` is reachable by others, or no longer; any thread. */
+    /** Called when our address `own` becomes reachable by others, or no longer is; any thread. */
     void Reachable(const Endpoint& own, bool on);
 
 private:

@@ -14,7 +14,7 @@ public:
 
     NamedPeers(NetworkState& state, OutboundCalls& calls) : m_state(state), m_calls(calls) {}
 
-    /** False: it was added before. */
+    /** False: it was added earlier. */
     bool Add(const std::string& name, bool v2);
     /** False: it was not added. */
     bool Remove(const std::string& name);

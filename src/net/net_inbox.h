@@ -17,7 +17,7 @@ class NetInbox {
 public:
     using Task = std::function<void()>;
 
-    /** Tasks will be taken from now on. */
+    /** Call it before the first TakeAll(): tasks are accepted from now on. */
     void Open();
     /** False: no thread takes tasks (any more), and the task will not run. */
     bool Post(Task task);
@@ -25,7 +25,7 @@ public:
     void Wake();
     /** Waits for a task or a Wake(), at most this long. */
     std::deque<Task> TakeAll(std::chrono::milliseconds most);
-    /** The taking thread wants to end; false: not yet, as there are tasks. */
+    /** Call it on the taking thread to end it; false: not yet, because there are tasks. */
     bool Close();
 
 private:

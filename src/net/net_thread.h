@@ -24,7 +24,8 @@ public:
     bool Post(NetInbox::Task task) { return m_inbox.Post(std::move(task)); }
     /** Soon another round. */
     void Wake() { m_inbox.Wake(); }
-    /** Runs `body` between two rounds, and returns when it has ended. Not from a task. */
+    /** Runs `body` between two rounds, and returns when it has ended. Must not be called from a
+     *  task. */
     void Run(const std::function<void()>& body);
     /** The same, with a result. */
     template <typename Body>
@@ -34,7 +35,7 @@ public:
         Run([&] { value.emplace(body()); });
         return std::move(*value);
     }
-    /** The thread shall end: no more rounds, only tasks. Returns at once. */
+    /** Requests the end of the thread: it runs no more rounds, only tasks. Returns at once. */
     void Interrupt() { m_interrupted = true; }
     bool IsInterrupted() const { return m_interrupted; }
 

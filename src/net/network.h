@@ -37,12 +37,13 @@ public:
 
     /** The active chain ends in `tip`, and left the old one at `fork`. */
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
-    /** Something that peers wait for may have changed: room in the sink, a block to announce. */
+    /** Call it when a condition that peers wait for may have changed: room in the sink, a block to
+     *  announce. */
     void Wake();
 
     const PeerNetworkOptions& Options() const { return m_options; }
 
-    // Interfaces by user: they live as long as this.
+    // Interfaces, one for each kind of user; they live as long as this object.
 
     PeerInfoSource& Info();
     ConnectionControl& Control();

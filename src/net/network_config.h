@@ -19,8 +19,8 @@ struct NetworkConfigSource {
 /** Reads ports and hosts, networks, proxies, the user agent: options that are checked once the log
  *  is open. Does not set the minimum work of a chain. */
 Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source);
-/** Reads listening addresses and permissions: options that are checked last, when the node would
- *  begin to listen. */
+/** Reads listening addresses and permissions: options that are checked last, just before the node
+ *  listens. */
 Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions& options);
 
 /** The user agent for peers, in BIP 14 form: first the compatible version of Core, then our own

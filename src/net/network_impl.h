@@ -1,7 +1,7 @@
-// PeerNetwork::Impl: the parts of PeerNetwork, and what joins them: events of the sockets become
+// PeerNetwork::Impl: the parts of PeerNetwork, and their connection: events of the sockets become
 // tasks of net-msg, which serves the peers after each arrival, and ten times a second. See
-// network.h. Each part (network_state.h lists what they share) owns its state, and is used by
-// net-msg alone while it runs.
+// network.h. Each part owns its state and is used only by net-msg while that runs; network_state.h
+// has the shared state.
 #pragma once
 
 #include "net/automatic_peers.h"
@@ -16,7 +16,7 @@ namespace ibd {
 
 class PeerNetwork::Impl final : private ConnectionEvents {
 public:
-    static constexpr int kRoundsAtOnce = 16; //!< of messages, before other work
+    static constexpr int kRoundsAtOnce = 16; //!< duration of message processing before other work
 
     /** The interfaces for other threads. */
     struct Interfaces {
@@ -75,7 +75,7 @@ private:
     AutomaticPeers m_automatic;
     PrivatePeers m_private;
     Interfaces m_interfaces;
-    std::deque<ThreadLines> m_lines; //!< of the work that runs from Start() to Stop()
+    std::deque<ThreadLines> m_lines; //!< end of the work that runs from Start() to Stop()
 };
 
 } // namespace ibd

@@ -59,7 +59,7 @@ private:
     const NodeAddresses& m_addresses;
 };
 
-/** Connections that the user makes, ends and tests. */
+/** Commands of the user about connections. */
 class ConnectionControl {
 public:
     ConnectionControl(NetworkState& state, PeerManager& manager, OutboundCalls& calls,
@@ -69,7 +69,8 @@ public:
     }
 
     void SetActive(bool active); //!< false: disconnects all peers and makes no connections
-    /** Whether the chain begins with an unproven snapshot: only the last blocks are offered. */
+    /** Whether the chain starts from an unproven snapshot, so that only the last blocks are
+     *  offered. */
     void LimitServices(bool limited);
     void PingAll();              //!< soon
     /** False: it was added before. */
@@ -187,7 +188,7 @@ public:
 
     /** Announces a transaction of the pool to peers. */
     void Announce(const TransactionRef& tx);
-    /** Announces users' transactions that no peer has fetched yet. */
+    /** Announces again users' transactions that no peer has fetched yet. */
     void AnnounceAgain();
     std::vector<OrphanPool::Orphan> Orphans();
 

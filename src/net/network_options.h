@@ -34,8 +34,8 @@ struct PeerNetworkOptions {
     // Inbound connections.
     bool listen = true;
     std::vector<Binding> binds; //!< -bind, -whitebind, the onion service; in this order
-    bool bind_any = true;       //!< also any address: neither -bind nor -whitebind was given
-    uint16_t listen_port = 0;   //!< of `bind_any`, and announced to peers
+    bool bind_any = true;       //!< listen on all addresses: neither -bind nor -whitebind was given
+    uint16_t listen_port = 0;   //!< port of `bind_any`, and the port announced to peers
     int max_connections = 125;  //!< automatic ones: -maxconnections, or fewer with a low limit on
                                 //!< descriptors
     std::optional<OnionServiceOptions> onion_service; //!< -listenonion
@@ -78,8 +78,7 @@ struct PeerNetworkOptions {
 
     // Limits.
     size_t max_receive_buffer = 5'000'000; //!< unread bytes from a peer
-    size_t max_send_buffer = 1'000'000;    //!< bytes queued for a peer; above it the peer has to
-                                           //!< wait
+    size_t max_send_buffer = 1'000'000;    //!< bytes queued for a peer; above it the peer must wait
     uint64_t max_upload = 0;               //!< bytes a day (-maxuploadtarget); 0: no limit
 
     bool capture_messages = false; //!< store all messages of peers in files

@@ -24,7 +24,7 @@ struct NetworkState {
     const PeerNetworkOptions& options;
     NetThread thread;
     std::atomic<bool> active; //!< setnetworkactive
-    /** The chain has begun with a snapshot and lacks old blocks: new peers learn it. */
+    /** Whether the chain started from a snapshot and lacks old blocks; new peers are informed. */
     std::atomic<bool> lacks_history = false;
     bool started = false;
     RandomStream chance;

@@ -1,4 +1,4 @@
-// What users see of the network as a whole, and the results of their commands. Values.
+// Values shown to users about the network as a whole, and results of their commands.
 #pragma once
 
 #include "net/address/net_address.h"

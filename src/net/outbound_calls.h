@@ -22,7 +22,7 @@ struct OutboundCall {
     std::optional<ProxyServer> proxy = {};
     /** Called at the end of the attempt. */
     std::function<void(bool ok)> ended = {};
-    /** Callers that wait for the end of the attempt wait until this is released. */
+    /** Callers wait for the end of the attempt until this is released. */
     std::shared_ptr<std::promise<void>> over = {};
 };
 
@@ -39,7 +39,7 @@ public:
     {
     }
 
-    /** False: not attempted, or known to be in vain. */
+    /** False: not attempted, or known to be useless. */
     bool Connect(OutboundCall call);
     /** Connects again by v1 to a peer that did not speak v2. */
     void Retry(const ConnectedPeer& peer);

@@ -1,6 +1,6 @@
-// PrivatePeers: makes the connections that transactions of users wait for (-privatebroadcast): to
-// random known addresses of Tor and I2P, and of IPv4 and IPv6 through Tor. They take no slot of
-// other outbound peers. Owned by PeerNetwork; net-msg.
+// PrivatePeers: makes the connections for private broadcast of users' transactions
+// (-privatebroadcast): to random known addresses of Tor and I2P, and of IPv4 and IPv6 through Tor.
+// They take no slot of other outbound peers. Owned by PeerNetwork; net-msg.
 #pragma once
 
 #include "net/outbound_calls.h"
@@ -10,7 +10,7 @@ namespace ibd {
 
 class PrivatePeers {
 public:
-    static constexpr int kMaxTries = 100; //!< addresses that are considered at a time
+    static constexpr int kMaxTries = 100; //!< addresses considered at a time
     // Waits, in microseconds.
     static constexpr int64_t kAfterFailure = kSecond / 10;
     static constexpr int64_t kAfterBadAddresses = kSecond / 2;
@@ -28,7 +28,7 @@ public:
 private:
     struct Way {
         AddressNetwork network;
-        std::optional<ProxyServer> proxy; //!< in place of the network's
+        std::optional<ProxyServer> proxy; //!< used instead of the network's proxy
     };
     std::optional<Way> ChooseWay();
     std::optional<PeerAddress> ChooseAddress(AddressNetwork network) const;

@@ -21,7 +21,7 @@ public:
     void Put(const HeaderNode& tip, const HeaderNode& fork)
     {
         const Lock lock(m_mutex);
-        // For two pending changes the lower fork is the fork of both.
+        // Two pending changes are merged: the lower of their forks is the fork of both.
         const HeaderNode* lower = &fork;
         if (m_change && m_change->fork->height < fork.height) lower = m_change->fork;
         m_change = Change{&tip, lower};

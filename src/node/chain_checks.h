@@ -19,12 +19,12 @@ struct ChainDamage {
 void WarnOfLowSpace(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
                     uint64_t prune_target);
 
-/** Refuses a chainstate built on an invalid block, without undo data to go back: a check after the
- *  coins were made has found it. */
+/** Refuses a chainstate built on an invalid block that a later check has found, if undo data to
+ *  disconnect it is missing. */
 Result<> RefuseBroken(const ChainManager& chain, const CoinsDb& coins);
 
-/** Blocks up to the tip that were stored without a check of their witnesses: an older node accepted
- *  them, or -testactivationheight was different. */
+/** Checks for blocks up to the tip that were stored without a check of their witnesses: an older
+ *  node accepted them, or -testactivationheight was different. */
 std::optional<ChainDamage> FindUncheckedWitnesses(const ChainManager& chain, int segwit_height);
 
 /** The checks of -checkblocks and -checklevel. Errors: the machine's. */

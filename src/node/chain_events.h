@@ -1,4 +1,4 @@
-// ChainEvents: observes the ChainManager and publishes what it reports as events, which are handled
+// ChainEvents: observes the ChainManager and publishes its reports as events, which are handled
 // later on other threads. The exceptions, called on the chain's thread, are the transaction pool,
 // which follows the chain step by step, and reactions that must not wait. Owned by the node.
 #pragma once

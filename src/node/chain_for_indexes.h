@@ -1,4 +1,4 @@
-// ChainForIndexes: the node's chain as the indexes see it. Owned by the node, as long as the chain.
+// ChainForIndexes: the indexes' interface to the node's chain. Owned by the node.
 #pragma once
 
 #include "index/index_chain.h"

@@ -44,8 +44,8 @@ public:
     Result<> PrepareChainstate();
     /** Loads up to a chainstate, or until interrupted. Callable again after ForgetAndReindex(). */
     Result<> Load();
-    /** Deletes the block files that -prune has no room for; once the indexes are open, which may
-     *  need them. */
+    /** Deletes block files that exceed -prune=<n>; after the indexes, which may need them, are
+     *  open. */
     Result<> Prune();
     /** Closes everything; the next Load() rebuilds index and chainstate. */
     void ForgetAndReindex();

@@ -30,7 +30,7 @@ public:
     void StartDetached(const std::string& command, const std::string& value = {});
     /** Runs commands in parallel and waits for all. */
     void RunAndWait(const std::vector<std::string>& commands);
-    /** Collects ended children of this process, so that none stays a zombie: commands, and their
+    /** Reaps ended children of this process, so that none stays a zombie: commands, and their
      *  orphans if this is process 1 of a container. Call it after each SIGCHLD. Any thread. */
     void CollectEnded();
 

@@ -1,5 +1,5 @@
 // The last message when memory or threads run out: one line on stderr and in the log; the process
-// exits with status 1. Nothing is unwound or flushed; durable data is as after kill -9.
+// exits with status 1. It unwinds and flushes nothing; data on disk is as after kill -9.
 #pragma once
 
 #include "util/env.h"

@@ -54,7 +54,7 @@ public:
      *  error is one line for the user. */
     Result<> Run(const std::function<void()>& started);
     void RequestStop();
-    /** Commands may have ended (SIGCHLD). */
+    /** Call it after SIGCHLD: commands may have ended. */
     void CollectCommands() { m_commands.CollectEnded(); }
     /** Whether Run() failed because of the databases: the message then asks the user to rebuild
      *  them, and has no prefix "Error:", as in Core. */
@@ -86,7 +86,7 @@ private:
     Result<> Sync();
     Result<> LoadBlockFiles();
     void LoadPool();
-    /** Regular work of peers about transactions. */
+    /** The regular jobs of peers about transactions. */
     void ScheduleTxs();
     void SavePool();
     void ForwardJobs(std::chrono::seconds time);
@@ -95,7 +95,7 @@ private:
     Result<> OpenIndexes();
     Result<> StartIndexes();
     void StartBackgroundWork();
-    /** Transactions, or blocks, that are connected, and all. */
+    /** Numbers of connected transactions or blocks, and the totals. */
     struct DownloadCount {
         uint64_t done = 0;
         uint64_t all = 0;
@@ -103,7 +103,7 @@ private:
     DownloadCount CountDownload(const HeaderNode& tip, const HeaderNode& best) const;
     uint64_t BytesToDownload(const HeaderNode& best) const;
     ProgressOptions DownloadProgressOf(const DownloadCount& count, const HeaderNode& best);
-    /** Whether peers may bring so many blocks, and it takes long enough to be shown. */
+    /** Whether this many blocks may be downloaded, and that takes long enough to show progress. */
     bool IsLongDownload(int32_t missing) const;
     void ShowDownload();
     Result<> WaitForStop();
@@ -151,7 +151,7 @@ private:
     std::unique_ptr<ChainThread> m_chain_thread; //!< set by GoLive()
     std::atomic<bool> m_live{false};             //!< set by GoLive()
     std::unique_ptr<NodeNetwork> m_network;      //!< made before the chain is loaded
-    std::atomic<NodeNetwork*> m_open_network = nullptr; //!< for threads that stop the node, at any
+    std::atomic<NodeNetwork*> m_open_network = nullptr; //!< for threads that stop the node at any
                                                         //!< time
 
     RpcTable m_table;

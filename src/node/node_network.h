@@ -1,6 +1,5 @@
-// NodeNetwork: the network within the node: the peers, their view of the chain, and the path of
-// their blocks into it. Owned by Node. Load() to Stop() on one thread, in that order; the rest from
-// any.
+// NodeNetwork: the node's network: the peers, their view of the chain, and the path of their blocks
+// into it. Owned by Node. Load() to Stop() on one thread, in that order; the rest from any.
 #pragma once
 
 #include "booster/block_fetcher.h"
@@ -47,14 +46,14 @@ public:
     void Follow(ChainThread& thread);
     /** Returns at once. */
     void Interrupt();
-    /** Ends all communication with peers and all input to the chain. Call it before the chain's
+    /** Ends all communication with peers, and so all input to the chain. Call it before the chain's
      *  thread ends. */
     void Stop();
 
     bool IsStarted() const { return m_chain != nullptr; }
     /** Null before Load(). */
     PeerNetwork* Peers() { return m_peers.get(); }
-    /** Something that peers wait for may have changed. */
+    /** A condition that peers wait for may have changed. */
     void Wake() override;
     void Fetch(DownloadGoal& goal, BlockSink& sink) override;
     void StopFetching() override;

@@ -25,7 +25,7 @@ std::vector<NodeTopic> NodeTopics();
 
 OptionTopic<LogOptions> LogTopic();
 
-/** Options of the log: the topic, and those whose help lists what the logger knows. */
+/** Options of the log: the topic, and those whose help lists levels or categories. */
 void AddLogOptions(ArgsManager& args);
 /** Options that Core accepts but does not show: names without help. */
 void AddHiddenNames(ArgsManager& args);

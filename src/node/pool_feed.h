@@ -2,7 +2,7 @@
 // after a reorganisation transactions of disconnected blocks return if they are still valid
 // (mempool/reorganise.h). During a reorganisation the pool's gate is closed. Owned by the node.
 // Called on the thread that changes the chain. Memory: kMostReturned bytes of transactions during a
-// reorganisation; above it the youngest are dropped, with what spends them.
+// reorganisation; above it the youngest and their descendants are dropped.
 #pragma once
 
 #include "mempool/reorganise.h"
@@ -39,7 +39,7 @@ private:
     const TipCoins& m_coins;
     Env& m_env;
     const std::function<void(const Error&)> m_fatal;
-    bool m_disconnected = false;           //!< a block, since the tip was left
+    bool m_disconnected = false;           //!< a block was disconnected since the old tip
     int32_t m_fork_height = 0;             //!< of the last block that was not disconnected
     std::deque<TransactionRef> m_returned; //!< in the order of their blocks
     size_t m_bytes = 0;                    //!< of m_returned

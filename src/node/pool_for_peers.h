@@ -1,7 +1,7 @@
 // PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for the transactions
 // that they offer. Owned by the node; called on the thread of the peers, except for the events of
-// the pool. A look-up holds the pool's mutex, for microseconds but for All(). Compact blocks are
-// completed from a list of its own, a reference for each transaction, under its own short lock.
+// the pool. A look-up holds the pool's mutex for microseconds, except All(). Compact blocks are
+// completed from a separate list of references to transactions, under its own short lock.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -29,7 +29,7 @@ public:
     bool HasRoom(size_t bytes) const override { return m_intake.HasRoom(bytes); }
     void Offer(TxOffer offer) override { m_intake.Put(std::move(offer)); }
     std::vector<TxAnswer> TakeAnswers() override { return m_intake.TakeAnswers(); }
-    /** One that the pool changes meanwhile may be left out. */
+    /** A transaction that the pool adds or removes meanwhile may be left out. */
     void ForEachTransaction(const Visit& more) const override;
 
     void TxAdded(const PoolTx& tx, uint64_t sequence) override;
@@ -49,9 +49,9 @@ private:
     Env& m_env;
 
     mutable Mutex m_mutex; //!< a leaf, after the pool's
-    /** A transaction knows its place (PoolTx::listed_at). */
+    /** A transaction's index in it is PoolTx::listed_at. */
     PlaceList<TransactionRef> m_list IBD_GUARDED_BY(m_mutex);
-    /** At the same places, as the ids of all are read one after the other. */
+    /** At the same indexes; separate, because all ids are read in sequence. */
     std::vector<Wtxid> m_wtxids IBD_GUARDED_BY(m_mutex);
 };
 

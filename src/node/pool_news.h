@@ -18,7 +18,7 @@ public:
     }
     void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override
     {
-        if (reason == RemovalReason::kBlock) return; // published with the block
+        if (reason == RemovalReason::kBlock) return; // transactions published with the block
         m_events.Publish(ibd::TxRemoved{tx.Id(), sequence});
     }
 

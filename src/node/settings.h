@@ -1,4 +1,4 @@
-// settings.json: options written by a program; their precedence is between command line and
+// settings.json: options written by a program; in precedence they are between command line and
 // bitcoin.conf. As in Core, it is written again at each start, so that an unwritable file is
 // reported at once.
 #pragma once

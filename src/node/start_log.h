@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Logs the division of -dbcache; as in Core, a -maxmempool too small for a cluster is an error. */
+/** Logs the division of -dbcache; a -maxmempool below a cluster's size is an error, as in Core. */
 Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& log);
 /** Logs the trusted data. */
 void LogTrust(const NodeOptions& options, const ChainParams& params, Logger& log);

@@ -1,6 +1,6 @@
 // TxIntake: checks transactions that peers offer, on a thread of its own (`txpool`), the only
-// thread that runs scripts of transactions from peers. Owned by the node; any thread offers, and
-// takes the verdicts in the order of the checks: peers have equal shares of the thread
+// thread that runs scripts of transactions from peers. Owned by the node; any thread may offer
+// transactions, and take verdicts in the order of the checks. Peers have equal shares of the thread
 // (OfferQueue). Memory: kMaxBytes of offers that wait or are being checked, or one larger one; and
 // a verdict for each of them until it is taken. A peer has at most one offer here (PeerPool).
 #pragma once
@@ -19,8 +19,8 @@ public:
      *  long ones cannot exclude them. */
     static constexpr size_t kReserved = 1 << 20;
     static constexpr size_t kShortOffer = 8'000;
-    /** Answers that may wait to be reported together, while the next check is of an offer of at
-     *  most so many bytes, and so takes at most a few milliseconds. */
+    /** While the next offer has at most kSmallOffer bytes (a few milliseconds), up to this number
+     *  of verdicts wait to be reported together. */
     static constexpr size_t kMostUnreported = 16;
     static constexpr size_t kSmallOffer = 2'000;
 
@@ -33,10 +33,10 @@ public:
     TxIntake(const TxIntake&) = delete;
     TxIntake& operator=(const TxIntake&) = delete;
 
-    /** Starts to check; the chain is loaded. `news` is called on the thread after verdicts;
+    /** Starts checking; the chain must be loaded. `news` is called on the thread after verdicts;
      *  `fatal` receives failures of the disk. */
     void Start(std::function<void()> news, std::function<void(const Error&)> fatal);
-    /** Drops what waits and ends the thread; nothing is checked after it. */
+    /** Drops the waiting offers and ends the thread. */
     void Stop();
 
     bool HasRoom(size_t bytes) const;

@@ -1,7 +1,7 @@
 // AddrMan: the known addresses of peers ("new") and those of successful connections ("tried"), in
-// buckets chosen by a secret key. A peer that sends many addresses can fill only the buckets of its
-// own group and of their groups. The design is Bitcoin Core's, with its constants: the same peers
-// under the same key give the same tables.
+// buckets chosen by a secret key. The addresses that a peer sends can only fill buckets chosen by
+// its group and by theirs. The design is Bitcoin Core's, with its constants: the same peers under
+// the same key give the same tables.
 //
 // Owned by the peer logic, one thread; time is passed with each call (seconds since 1970),
 // randomness to the constructor. Memory: at most kMaxNew + kMaxTried entries, about 30 MB.
@@ -79,9 +79,9 @@ public:
      *  whether any is new. */
     bool Add(const std::vector<PeerAddress>& addresses, const NetAddress& source, int64_t penalty,
              int64_t now);
-    /** A connection succeeded. Returns whether the address moved to "tried". */
+    /** Records a successful connection. Returns whether the address was moved to "tried". */
     bool Good(const Endpoint& endpoint, int64_t now);
-    /** A connection is being attempted. `count_failure`: it counts if it fails. */
+    /** Records an attempt to connect. `count_failure`: a failure of it counts. */
     void Attempt(const Endpoint& endpoint, bool count_failure, int64_t now);
     /** A connection has ended. */
     void Connected(const Endpoint& endpoint, int64_t now);
@@ -93,9 +93,9 @@ public:
     };
     /** Selects an address to connect to, of these networks (empty: any); nothing: there is none. */
     std::optional<Choice> Select(bool new_only, const NetworkSet& networks, int64_t now);
-    /** An address in "tried" that another may displace, to be tested first. */
+    /** An address in "tried" that another one would displace; it must be tested before. */
     std::optional<Choice> SelectTriedCollision();
-    /** Resolves the collisions whose tests are done. */
+    /** Resolves the collisions with completed tests. */
     void ResolveCollisions(int64_t now);
 
     /** Random addresses: at most `max`, and at most that percentage of all (0: no limit);
@@ -193,7 +193,7 @@ private:
     int32_t m_new_count = 0;
     int32_t m_tried_count = 0;
     Counts m_counts[kAddressNetworkCount];
-    std::set<Id> m_collisions; //!< good ones in "new" whose position in "tried" is taken
+    std::set<Id> m_collisions; //!< good addresses in "new" whose position in "tried" is occupied
     int64_t m_last_good = 1;
 };
 

@@ -13,7 +13,7 @@ inline constexpr size_t kMaxAnchors = 2;
 /** Above the size of any peers.dat: 82 thousand entries below 120 bytes, and the buckets. */
 inline constexpr uint64_t kMaxAddressFile = 32'000'000;
 
-/** An entry of either file; `v2`: written by BIP155; when read, BIP155 is possible. */
+/** An entry of either file. `v2`: when writing, BIP155 is used; when reading, it is allowed. */
 void WriteDiskAddress(Writer& writer, const PeerAddress& address);
 PeerAddress ReadDiskAddress(PayloadReader& reader, bool v2);
 
@@ -34,9 +34,9 @@ struct AddrManOptions {
     bool fixed_key = false;
 };
 
-/** The address manager from peers.dat; a new one, which is written, if there is no file, if the
- * file may not be read (as in Core), or if it has a later format and is renamed to peers.dat.bak. A
- *  failed write is logged only. Errors are Core's sentence. */
+/** The address manager from peers.dat; a new one, which is written, if there is no file, if there
+ *  is no permission to read it (as in Core), or if it has a later format (it is then renamed to
+ *  peers.dat.bak). A failed write is only logged. Error texts are Core's. */
 Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
                                            const AddrManOptions& options);
 Result<> SavePeers(const AddressFileContext& files, const AddrMan& addresses);

@@ -28,8 +28,8 @@ public:
     {
     }
 
-    /** Bans for `seconds` from now, or until that time if `absolute`; for the default time if it is
-     *  not above 0. Returns whether the ban is new or longer. */
+    /** Bans for `seconds` from now; if `absolute`, until that time. If `seconds` is not above 0,
+     *  for the default time. Returns whether the ban is new or longer than the existing one. */
     bool Ban(const Subnet& subnet, int64_t seconds, bool absolute, int64_t now);
     /** Returns whether there was such a ban. */
     bool Unban(const Subnet& subnet);

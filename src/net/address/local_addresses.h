@@ -18,7 +18,7 @@ public:
     };
     static constexpr size_t kMax = 1000;
 
-    /** `reachable` outlives this. `discover`: addresses that the user did not name count too. */
+    /** `reachable` outlives this. `discover`: also use addresses that the user did not name. */
     LocalAddresses(Logger& log, const NetworkSet& reachable, bool discover, bool log_addresses)
         : m_log(log), m_reachable(reachable), m_discover(discover), m_log_addresses(log_addresses)
     {
@@ -27,13 +27,13 @@ public:
     /** Returns whether it was added: routable, and named by the user or on a reachable network. */
     bool Add(const Endpoint& endpoint, int score);
     void Remove(const NetAddress& address);
-    /** A peer reported that it reached us there. */
+    /** Records that a peer reached us at this address. */
     void Seen(const NetAddress& address);
     bool Contains(const NetAddress& address) const { return m_entries.contains(address); }
     int ScoreOf(const NetAddress& address) const;
     const std::map<NetAddress, Entry>& All() const { return m_entries; }
-    /** The address that the peer can reach best. `peer_network`: of its connection; addresses of a
-     *  privacy network are announced only on it, and no others are announced there. */
+    /** The address that the peer can reach best. `peer_network`: the network of its connection; on
+     *  a privacy network only addresses of that network are announced, and they only there. */
     std::optional<Endpoint> BestFor(const NetAddress& peer, AddressNetwork peer_network) const;
 
 private:

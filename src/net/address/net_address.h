@@ -20,7 +20,7 @@ enum class AddressNetwork : uint8_t {
     kOnion, //!< Tor version 3
     kI2p,
     kCjdns,
-    kInternal, //!< represents a name, such as of a DNS seed; never leaves the node
+    kInternal, //!< represents a name, such as that of a DNS seed; never sent to others
 };
 inline constexpr size_t kAddressNetworkCount = 7;
 
@@ -73,7 +73,7 @@ public:
     bool IsPrivacyNetwork() const; //!< Tor or I2P
     /** Whether it may be relayed to other peers, even if we cannot reach it. */
     bool IsRelayable() const { return !IsInternal(); }
-    bool FitsV1() const; //!< an `addr` message can carry it
+    bool FitsV1() const; //!< whether an `addr` message can carry it
     bool HasCjdnsPrefix() const { return m_bytes[0] == 0xfc; }
 
     /** Its network; kUnroutable if it is not routable. */
@@ -86,7 +86,7 @@ public:
     int ReachabilityFrom(const NetAddress& partner) const;
     /** IPv6 in fc00::/8 becomes a CJDNS address if CJDNS is reachable; others are unchanged. */
     NetAddress WithCjdns(bool cjdns_reachable) const;
-    /** The first address of the range that shares its first `bits` bits: the others are zero. */
+    /** The address with its first `bits` bits, the others zero: the start of the range. */
     NetAddress FirstOfRange(size_t bits) const;
 
     // Serialization, without port.

@@ -1,6 +1,6 @@
-// NetGroups: groups of addresses that one operator probably controls, so that none fills all slots
-// of a node or all buckets of its address manager: by autonomous system with a map, else by common
-// first bits. Immutable; any thread.
+// NetGroups: groups of addresses that one operator probably controls, so that no operator can fill
+// all slots of a node or all buckets of its address manager. With an asmap a group is an autonomous
+// system, else a common prefix. Immutable; any thread.
 #pragma once
 
 #include "net/address/asmap.h"

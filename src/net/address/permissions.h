@@ -19,7 +19,7 @@ enum PeerPermissions : uint32_t {
 };
 
 /** Set if the user named no permissions: -whitelistrelay and -whitelistforcerelay then determine
- *  them. Replaced before a peer gets it. */
+ *  them. Replaced before it is assigned to a peer. */
 inline constexpr uint32_t kPermitImplicit = 1U << 31;
 inline constexpr uint32_t kPermitAll =
     kPermitBloomFilter | kPermitForceRelay | kPermitNoBan | kPermitMempool | kPermitAddr;
@@ -37,7 +37,7 @@ Result<Whitelisted> ParseWhitelist(std::string_view text, bool cjdns_reachable);
 /** An address to listen on. */
 struct Binding {
     Endpoint address;
-    uint32_t permissions = kPermitNone; //!< for peers that connect there (-whitebind)
+    uint32_t permissions = kPermitNone; //!< permissions of peers that connect there (-whitebind)
     bool onion = false;                 //!< its connections come from our hidden service
 };
 /** The value of a -whitebind; the error is Core's sentence. */

@@ -1,6 +1,6 @@
 // Resolver: looks up names by the system's resolver on a thread of its own (net-dns), so that other
 // threads do not wait. Owned by PeerNetwork. Bounds: kMaxWaiting waiting names, kMaxAnswers
-// addresses of each.
+// addresses for each.
 #pragma once
 
 #include "net/address/net_address.h"

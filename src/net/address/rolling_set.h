@@ -12,8 +12,8 @@ namespace ibd {
 
 class RollingSet {
 public:
-    /** `size`: number of the last things that are certainly remembered; at most twice as many are
-     *  stored, about 40 bytes each. */
+    /** `size`: at least this number of the last things is remembered; at most twice as many are
+     *  stored, with about 40 bytes each. */
     RollingSet(size_t size, SipKey key) : m_size(size), m_key(key) { CHECK(size > 0); }
 
     void Insert(ByteSpan thing)

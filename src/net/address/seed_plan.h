@@ -1,7 +1,7 @@
-// SeedPlan: the order and times of asking for addresses while few are known: nodes named by the
-// user (-seednode), DNS seeds, and finally the compiled-in addresses. It has no socket and no
-// thread: it returns the next steps, and is given the numbers of peers and addresses. Order, times
-// and texts are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
+// SeedPlan: the order and times of requests for addresses while few are known: to nodes named by
+// the user (-seednode), to DNS seeds, and finally the compiled-in addresses. It has no socket and
+// no thread: the caller passes the numbers of peers and addresses, and gets the next steps. Order,
+// times and texts are Bitcoin Core's. Owned by PeerNetwork, thread of the peers.
 #pragma once
 
 #include "crypto/random_stream.h"
@@ -72,14 +72,14 @@ private:
     std::vector<std::string> m_nodes; //!< not asked yet, in random order
     std::deque<std::string> m_dns;    //!< not asked yet, in random order
     const int64_t m_start;
-    int64_t m_node_since; //!< time of the last attempt at a node
+    int64_t m_node_since; //!< time of the last attempt to connect to a seed node
     bool m_fetch_now;     //!< at the next step
     bool m_add_fixed;
     Phase m_phase = Phase::kNodes;
     int m_right_now = 0;      //!< seeds to ask before the result is checked
     int64_t m_wait_until = 0; //!< 0: not waiting
     int64_t m_next_look = 0;
-    bool m_paused = false; //!< the pause of the network was logged
+    bool m_paused = false; //!< the wait for the disabled network was logged
     size_t m_found = 0;    //!< addresses from DNS
     int m_open = 0;        //!< pending questions
 };

@@ -19,7 +19,7 @@ public:
     /** Adds addresses announced by `source`; their times are reduced by `penalty` seconds. */
     virtual void Heard(const std::vector<PeerAddress>& addresses, const NetAddress& source,
                        int64_t penalty) = 0;
-    /** An outbound connection there succeeded. */
+    /** An outbound connection to this address succeeded. */
     virtual void Good(const Endpoint& endpoint) = 0;
     virtual void SetServices(const Endpoint& endpoint, uint64_t services) = 0;
     /** A connection to it has ended. */

@@ -1,5 +1,5 @@
 // BlockAnnouncing: announcements of new blocks, as inv, headers or compact blocks, to peers; and
-// the choice of the peers that announce theirs to us by compact blocks (BIP152). Owned by
+// the choice of the peers that announce their blocks to us by compact blocks (BIP152). Owned by
 // PeerManager. Memory: kMaxAnnouncements blocks and the hashes of one inv for each peer.
 #pragma once
 
@@ -23,10 +23,10 @@ public:
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
-    /** Announces a stored block, whose coinless rules hold, before it is connected, to the peers
-     *  that want compact announcements. */
+    /** Announces a stored block before it is connected, to the peers that want compact
+     *  announcements. It has passed all checks that need no coins. */
     void AnnounceEarly(const HeaderNode& node);
-    /** The peer learns of the block in its next inv. */
+    /** Queues the block for the peer's next inv. */
     void QueueInv(Peer& peer, const BlockHash& hash) { m_states[peer].to_inv.push_back(hash); }
 
     // From peers.
@@ -36,7 +36,7 @@ public:
     bool MaySendCompact(const Peer& peer) const;
     /** Whether we requested announcements by compact block. */
     bool IsAnnouncer(const Peer& peer) const { return m_states[peer].is_announcer; }
-    /** The peer was the first to send a new block: it is chosen as an announcer. */
+    /** Records that the peer was the first to send a new block: it is chosen as an announcer. */
     void ChooseAnnouncer(Peer& peer);
 
 private:

@@ -1,6 +1,6 @@
 // BlockDownloader: decides which peer is asked for which block, and finds peers that delay the
-// others. It knows neither messages nor connections: BlockRelay reports arrivals, asks it for the
-// next requests, and disconnects the peers that it names. A DownloadGoal defines the missing
+// others. It does not depend on messages or connections: BlockRelay reports received blocks, gets
+// the next requests, and disconnects the peers that it names. A DownloadGoal defines the missing
 // blocks, so that the same code fetches blocks in any order for the booster, and in a moving window
 // for the serial engine.
 //
@@ -26,17 +26,17 @@ public:
 
     /** The lowest missing block above height `after` on the followed chain; null: none. */
     virtual const HeaderNode* NextMissing(int32_t after) const = 0;
-    /** Whether a block of any branch need not be fetched. */
+    /** Whether a block, of any branch, need not be fetched. */
     virtual bool Have(const HeaderNode& node) const = 0;
-    /** Highest block to request now; with kNoWindow the order does not matter. */
+    /** Height of the highest block to request now; with kNoWindow the order does not matter. */
     virtual int32_t WindowEnd() const = 0;
     static constexpr int32_t kNoWindow = std::numeric_limits<int32_t>::max();
     /** Blocks from this height on are requested before all others from each peer that has them. */
     virtual int32_t PreferredFrom() const { return kNoneFirst; }
     static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
-    /** The lowest block above height `after` that is needed again, as the stored one is damaged. It
-     *  is none of NextMissing(), and is requested from any peer that has it, whatever WindowEnd()
-     *  is; null: none. */
+    /** The lowest block above height `after` that is needed again because the stored one is
+     *  damaged; null: none. NextMissing() does not return it; it is requested from any peer that
+     *  has it, whatever WindowEnd() is. */
     virtual const HeaderNode* NextLost(int32_t /*after*/) const { return nullptr; }
 };
 
@@ -48,25 +48,26 @@ public:
     static constexpr int64_t kStallTimeout = 2'000'000;
     static constexpr int64_t kMaxStallTimeout = 64'000'000;
     // Without a window, when no unrequested blocks are left: a peer with free slots is also asked
-    // for blocks that other peers owe, if it brings them in half of their expected time.
-    /** Blocks expected sooner are not asked of a second peer. */
+    // for blocks requested from other peers, if it will deliver them in half of the expected time.
+    /** Blocks expected sooner are not requested from a second peer. */
     static constexpr int64_t kHelpAhead = 500'000;
-    /** A peer silent for this long is expected to be silent for as long again. */
+    /** A peer that was silent for this time is expected to stay silent for the same time. */
     static constexpr int64_t kQuietAfter = 1'000'000;
-    /** The same for a peer without any delivery, since the block was first requested. */
+    /** The same for a peer that has not delivered any block, counted from the first request for the
+     *  block. */
     static constexpr int64_t kHelpAfter = 2'000'000;
-    /** A peer without any delivery is asked for a single block of this age. */
+    /** A peer that has not delivered any block is asked for a single block of this age. */
     static constexpr int64_t kTrialAfter = 1'000'000;
-    /** Interval of searching for such blocks after an unsuccessful search. */
+    /** Interval between searches for such blocks, after an unsuccessful one. */
     static constexpr int64_t kHelpInterval = 100'000;
     /** Without a window: a peer that is silent for this long is replaced. */
     static constexpr int64_t kSilence = 60'000'000;
-    /** Interval of searching the branch of an idle peer, which costs time in proportion to the
+    /** Interval between searches of an idle peer's branch; a search takes time in proportion to the
      *  window. */
     static constexpr int64_t kBranchInterval = 1'000'000;
-    /** Time for an answer of a peer that may lack a lost block. */
+    /** Timeout for a peer that may lack a lost block. */
     static constexpr int64_t kLostPatience = 10'000'000;
-    /** Until it is asked again. */
+    /** Time until it is asked again. */
     static constexpr int64_t kLostRetry = 600'000'000;
     /** A node that keeps the last 288 blocks may have deleted the oldest of these. */
     static constexpr int32_t kLimitedDepth = 286;
@@ -75,9 +76,9 @@ public:
      *  it. */
     BlockDownloader(DownloadGoal& goal, int64_t spacing) : m_goal(&goal), m_spacing(spacing) {}
 
-    /** Requests for blocks that the new goal has are forgotten, the others stay. */
+    /** Requests for blocks that the new goal already has are dropped, the others stay. */
     void SetGoal(DownloadGoal& goal, int64_t now);
-    /** Headers or the tip changed, so other blocks may be missing. */
+    /** Call it when headers or the tip changed, so that other blocks may be missing. */
     void GoalChanged();
 
     /** A peer as a source of blocks. */
@@ -96,24 +97,24 @@ public:
      *  blocks of that branch, to be requested at once; they count as requested. */
     std::vector<const HeaderNode*> AskTowards(const Source& source, const HeaderNode& tip,
                                               int64_t now);
-    /** A block arrived. Returns whether it was requested from any peer. */
+    /** Records a received block. Returns whether it was requested from any peer. */
     bool Received(PeerId peer, const HeaderNode& node, int64_t now);
-    /** The user requests a block from this peer, beyond all limits; it counts as requested. False:
-     *  it was requested from the peer before. */
+    /** Records a request by the user to this peer, regardless of limits. False: it was requested
+     *  from the peer before. */
     bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
-    /** The bytes were not the block, or the peer lacks it. */
+    /** The received bytes were not the block, or the peer lacks it. */
     void Refused(const HeaderNode& node, int64_t now);
-    /** The peer is no longer asked for the block. */
+    /** The request to the peer has ended. */
     void GiveUp(PeerId peer, const HeaderNode& node, int64_t now);
     /** The block is stored, whichever peer sent it: all requests for it end. */
     void Stored(const HeaderNode& node, int64_t now);
-    /** The peer's requests go to other peers. */
+    /** Releases the peer's requests, so that other peers are asked. */
     void Disconnected(PeerId peer);
-    /** The node did not read from the peer until now, so its silence was no fault. */
+    /** The node did not read from the peer until now, so its silence does not count. */
     void Excuse(PeerId peer, int64_t now);
 
     enum class Verdict { kFine, kStalling, kTimeout };
-    /** Whether a peer delays the others for so long that it must be disconnected. */
+    /** Whether a peer must be disconnected because it has delayed the others for too long. */
     Verdict Judge(PeerId peer, int64_t now);
 
     /** The pending requests. */
@@ -127,17 +128,17 @@ public:
     /** Whether a block of the goal is missing or lost, requested or not. */
     bool AnyMissing() const { return m_goal->NextMissing(-1) || m_goal->NextLost(-1); }
     int64_t CurrentStallTimeout() const { return m_stall_timeout; }
-    /** Call for each connected block: reduces the stall timeout, which Judge() has raised for a
-     *  slow line, step by step. Not for each received block: behind a delayed block lie a thousand
-     *  others, and the next stalling peer must be found as fast as the first. Returns whether it
-     *  changed. */
+    /** Call it for each connected block: reduces the stall timeout step by step after Judge() has
+     *  raised it for a slow line. It must not be called for each received block: a thousand blocks
+     *  may follow a delayed one, and the next stalling peer must be found as fast as the first.
+     *  Returns whether the timeout changed. */
     bool ShortenStallTimeout();
-    /** A peer found to delay the others since the last call; -1: none. */
+    /** A peer that was found, since the last call, to delay the others; -1: none. */
     PeerId TakeNewStaller() { return std::exchange(m_new_staller, -1); }
 
 private:
     using Load = BlockRequests::Load;
-    /** The expected time of a block that others owe. */
+    /** The expected arrival of a block requested from other peers. */
     struct Awaited {
         const HeaderNode* node;
         int64_t since;    //!< first requested from any peer
@@ -168,9 +169,11 @@ private:
     DownloadGoal* m_goal;
     const int64_t m_spacing;
     BlockRequests m_requests;
-    /** Missing blocks up to this height were requested, or are given back. */
+    /** All missing blocks up to this height were requested, or are in BlockRequests::GivenBack().
+     */
     int32_t m_cursor = -1;
-    /** Peers that have not sent a lost block in time, and when they are asked again. */
+    /** Peers that have not sent a lost block in time, and the times of the next requests to them.
+     */
     std::map<std::pair<PeerId, const HeaderNode*>, int64_t> m_lack;
     int64_t m_stall_timeout = kStallTimeout; //!< in whole seconds, like Core
     PeerId m_new_staller = -1;

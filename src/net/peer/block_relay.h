@@ -17,13 +17,13 @@ public:
     BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
                BlockAnnouncing& announcing, const HintsExchange& hints);
 
-    /** Fetches the blocks missing from the goal into the sink from now on. Both outlive this, or
-     *  are replaced by another call. */
+    /** Fetches the goal's missing blocks into the sink from now on. Both must outlive this object,
+     *  or be replaced by another call. */
     void DownloadInto(DownloadGoal& goal, BlockSink& sink);
-    /** Ends fetching; blocks that come before the next download are dropped. */
+    /** Ends fetching; blocks received before the next download are dropped. */
     void StopDownload();
-    /** Requests a block from a peer, even if others were asked for it. The error is Core's
-     *  sentence. */
+    /** Requests a block from a peer, even if it was requested from others. The error text is
+     *  Core's. */
     Result<> FetchBlock(PeerId peer, const HeaderNode& node);
     /** Whether a message must wait: a block for which the sink has no room, and any message after a
      *  block that the sink is processing. Blocks do not wait for one another. */
@@ -49,7 +49,7 @@ public:
     /** Seconds since 1970; 0: never. */
     int64_t LastBlockOf(const Peer& peer) const { return m_states[peer].last_block; }
 
-    // For compact blocks (compact_relay.h), which are another way to fetch a block.
+    // For compact blocks (compact_relay.h), the other way to fetch a block.
 
     /** Null: blocks are not fetched. */
     BlockDownloader* Downloader() { return m_sink ? &*m_downloader : nullptr; }
@@ -60,7 +60,8 @@ private:
     struct State {
         int64_t last_block = 0;      //!< seconds since 1970, of its last block; 0: never
         bool awaits_verdict = false; //!< the sink may be processing one of its blocks
-        bool was_compared = false;   //!< it once had a chain as good as ours, to fetch blocks from
+        bool was_compared = false;   //!< it once had a chain as good as ours, from which blocks are
+                                     //!< fetched
     };
     void HeadersAdded() override;
     void HeadersTaken(Peer& peer, const HeaderNode& last) override;

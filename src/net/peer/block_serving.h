@@ -1,7 +1,6 @@
 // BlockServing: answers to peers' requests for headers, blocks and their transactions, and for
 // those of the pool, by a TxAnnouncer. Owned by PeerManager. Memory: kMaxInventory requests for
-// each peer, a bound that the order of reading and serving gives: no further message is read while
-// there are any.
+// each peer, bounded because no further message is read while there are requests.
 #pragma once
 
 #include "net/peer/block_announcing.h"
@@ -16,7 +15,7 @@ public:
     static constexpr size_t kMaxGetBlocks = 500;     //!< hashes in an answer to getblocks
     /** Seconds; older blocks off the active chain are not served. */
     static constexpr int64_t kStaleBlockAge = 30 * 24 * 60 * 60;
-    /** Seconds; older blocks count as history, which is served within -maxuploadtarget. */
+    /** Seconds; older blocks are historical: serving them is limited by -maxuploadtarget. */
     static constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60;
 
     BlockServing(PeerSet& peers, KnownChains& chains, CompactForms& forms,
@@ -30,7 +29,8 @@ public:
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
 
-    /** Blocks of the active chain, and recent ones off it: old ones would allow fingerprinting. */
+    /** Whether the block is on the active chain, or recent: serving old stale blocks would allow
+     *  fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
     /** Whether -maxuploadtarget leaves no more room to send this old block, or its data. */
     bool IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node) const;

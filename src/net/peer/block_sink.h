@@ -1,6 +1,6 @@
 // BlockSink: receives the downloaded blocks and reports the results. Owned by net, implemented
 // outside; called on the thread of the peers, which it never blocks: no call waits, parses or
-// hashes. The bytes in a sink are bounded, and a full sink slows the peers down.
+// hashes. The bytes in a sink are bounded; while it is full, no blocks are read from peers.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -42,10 +42,10 @@ public:
     virtual ~BlockSink() = default;
 
     /** Whether Put() would accept a block of this size. If not, stop reading from peers; the sink's
-     *  owner is notified when to ask again. */
+     *  owner notifies when there is room. */
     virtual bool HasRoom(size_t bytes) const = 0;
-    /** Takes the block if there is room. A block that is no longer wanted is dropped, which counts
-     *  as taken. */
+    /** Takes the block if there is room; returns whether it did. A block that is no longer wanted
+     *  is dropped, which counts as taken. */
     virtual bool Put(PeerBlock&& block) = 0;
     /** Whether the result for a block of this peer is pending. Until then no other message of the
      *  peer is answered, so that answers know of the block. */

@@ -1,5 +1,5 @@
-// BloomFilters: peers that want only some transactions of blocks (BIP37): their filters, and blocks
-// in the form for them. Owned by PeerManager. Memory: a filter for each peer.
+// BloomFilters: the filters of peers that want only some transactions of blocks (BIP37), and
+// filtered blocks for them. Owned by PeerManager. Memory: a filter for each peer.
 #pragma once
 
 #include "net/peer/peer_set.h"
@@ -14,7 +14,7 @@ public:
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
-    /** Whether the peer wants the transaction; without a filter it does. */
+    /** Whether the peer wants the transaction; without a filter it wants all. */
     bool Match(Peer& peer, const TxView& tx)
     {
         auto& filter = m_filters[peer];

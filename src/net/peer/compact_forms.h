@@ -1,6 +1,6 @@
-// CompactForms: the block that was last sent or requested as a compact block (BIP152), in memory,
-// as many peers want the same one. What a peer's request does not need is not made for it. Owned by
-// PeerManager. Memory: a block and its compact form.
+// CompactForms: keeps in memory the block that was last sent or requested as a compact block
+// (BIP152), because many peers request the same one. Its parts are computed only when a request
+// needs them. Owned by PeerManager. Memory: a block and its compact form.
 #pragma once
 
 #include "net/peer/peer_set.h"
@@ -13,7 +13,7 @@ public:
 
     /** The block, valid until the next call; null: it cannot be read. */
     const BlockView* Load(const HeaderNode& node);
-    /** Of the block that was loaded last. */
+    /** The transactions of the last loaded block. */
     const std::vector<Wtxid>& WitnessIds();
     /** Sends a cmpctblock. False: the block cannot be read. */
     bool Send(Peer& peer, const HeaderNode& node);

@@ -1,5 +1,5 @@
-// Selects the inbound peer to evict when all slots are taken. An attacker that wants every slot
-// must beat all other peers in several properties that are hard to fake. Rules and numbers are
+// Selects the inbound peer to evict when all slots are taken. To take all slots, an attacker must
+// surpass all other peers in several properties that are hard to fake. Rules and numbers are
 // Bitcoin Core's. Pure.
 #pragma once
 
@@ -30,8 +30,8 @@ struct EvictionCandidate {
 /** Nothing: all are protected. */
 std::optional<PeerId> SelectToEvict(std::vector<EvictionCandidate> candidates);
 
-/** Removes half of the candidates, the last protected ones: first some of small networks, up to a
- *  quarter of all, then the peers connected for longest. Public for tests. */
+/** Removes half of the candidates, which are thereby protected: first some on networks with few
+ *  peers, up to a quarter of all, then the peers connected for longest. Public for tests. */
 void ProtectByNetworkAndAge(std::vector<EvictionCandidate>& candidates);
 
 } // namespace ibd

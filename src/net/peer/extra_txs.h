@@ -1,6 +1,6 @@
-// ExtraTxs: transactions that are not in the pool, but may be in a block soon: refused or replaced
-// ones, the last `most`. Compact blocks are completed from them too. Owned by TxRelay, one thread.
-// Memory: the caller bounds the size of each.
+// ExtraTxs: the last `most` transactions that were refused or replaced: they are not in the pool,
+// but may soon be in a block. Compact blocks are also completed from them. Owned by TxRelay, one
+// thread. Memory: the caller bounds the size of each.
 #pragma once
 
 #include "primitives/transaction.h"
@@ -13,7 +13,7 @@ class ExtraTxs {
 public:
     explicit ExtraTxs(size_t most) : m_most(most) {}
 
-    /** Takes the place of the oldest. */
+    /** Adds a transaction in place of the oldest. */
     void Add(const TransactionRef& tx)
     {
         if (m_most == 0) return;
@@ -29,7 +29,7 @@ public:
 private:
     const size_t m_most;
     std::vector<TransactionRef> m_txs;
-    size_t m_next = 0; //!< the place of the next
+    size_t m_next = 0; //!< index of the next one
 };
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// FeeFilterRounder: rounds the fee rates that are sent to peers, by chance up or down, to steps of
-// a tenth: the exact rate would tell which node it is. Owned by TxAnnouncer, one thread.
+// FeeFilterRounder: rounds the fee rates that are sent to peers randomly up or down to steps of 10
+// %: the exact rate would allow fingerprinting. Owned by TxAnnouncer, one thread.
 #pragma once
 
 #include "primitives/tx_view.h"
@@ -11,7 +11,7 @@ namespace ibd {
 
 class FeeFilterRounder {
 public:
-    /** Satoshi for 1,000 virtual bytes, as all rates here. */
+    /** Satoshi per 1,000 virtual bytes, like all rates here. */
     static constexpr double kHighest = 1e7;
     static constexpr double kStep = 1.1;
 
@@ -26,7 +26,7 @@ public:
         }
     }
 
-    /** The next higher step, in a third of the cases, or the one below it. `chance`: random. */
+    /** The next higher step in a third of the cases, else the step below it. `chance`: random. */
     Amount Round(Amount rate, uint64_t chance) const
     {
         auto step = std::lower_bound(m_rates.begin(), m_rates.end(), static_cast<double>(rate));

@@ -14,13 +14,13 @@ class FilterProvider {
 public:
     virtual ~FilterProvider() = default;
 
-    /** Of a basic filter (BIP158). */
+    /** Values of a basic filter (BIP158). */
     struct Entry {
         Uint256 hash;
         Uint256 header;
     };
-    // Of a block of any branch; nothing: it is not indexed yet. A block has a filter only if its
-    // ancestors have theirs.
+    // The values of a block of any branch; nothing: it is not indexed yet. A block is indexed only
+    // after its ancestors.
 
     virtual Found<Entry> FilterEntry(const HeaderNode& block) = 0;
     virtual Found<Bytes> Filter(const HeaderNode& block) = 0;

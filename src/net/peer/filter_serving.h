@@ -1,6 +1,7 @@
 // FilterServing: compact block filters for peers (BIP157, -peerblockfilters). Filters are read and
-// sent a few at a time, so that other peers get their turn, and none while the peer has much to
-// read. Owned by PeerManager. Memory: the range that each peer has asked for, or its request.
+// sent a few at a time, so that other peers are served in turn, and none while the peer's send
+// queue is full. Owned by PeerManager. Memory: the range that each peer has asked for, or its
+// request.
 #pragma once
 
 #include "net/peer/block_serving.h"
@@ -11,8 +12,8 @@ namespace ibd {
 class FilterServing final : public PeerTopic {
 public:
     static constexpr int kFiltersAtOnce = 10; //!< in one turn of a peer
-    /** The index follows the chain a moment later. A request up to a block so close to the tip
-     * waits for it: peers learn of new blocks and ask at once. */
+    /** A request up to a block within this distance of the tip waits for the index, which lags the
+     *  chain by a moment: peers request the filter of a new block at once. */
     static constexpr int32_t kAwaitedDepth = 10;
     static constexpr int64_t kAwaitTime = 10 * kSecond;
 
@@ -26,10 +27,10 @@ public:
 
 private:
     struct State {
-        // The filters that the peer still gets.
+        // The filters that are still to be sent to the peer.
         const HeaderNode* stop = nullptr; //!< null: none
         int32_t next = 0;                 //!< height
-        // Its request that waits for the index.
+        // A request of the peer that waits for the index.
         std::optional<ReceivedMessage> awaiting;
         int64_t until = 0;
     };

@@ -1,6 +1,6 @@
-// HeaderDownload: headers from peers: their requests, checks and storage, and the replacement of
-// peers whose chain is old. Announcements of transactions, which come in the same message, go to
-// TxRelay. Owned by PeerManager. Memory: a HeaderSync for each peer.
+// HeaderDownload: headers from peers: requests, checks and storage, and the replacement of peers
+// with an old chain. Announcements of transactions, which come in the same message, go to TxRelay.
+// Owned by PeerManager. Memory: a HeaderSync for each peer.
 #pragma once
 
 #include "net/peer/header_answers.h"
@@ -9,13 +9,13 @@
 
 namespace ibd {
 
-/** Learns of new headers. Implemented by the topic that fetches blocks. */
+/** An observer of new headers. Implemented by the topic that fetches blocks. */
 class HeaderListener {
 public:
     virtual ~HeaderListener() = default;
     /** Headers were stored: other blocks may be missing. */
     virtual void HeadersAdded() = 0;
-    /** The peer has the stored header `last` and its block. */
+    /** The peer has announced the stored header `last`, so it has the block. */
     virtual void HeadersTaken(Peer& peer, const HeaderNode& last) = 0;
     /** Whether blocks are fetched, and one of known headers is missing or lost. */
     virtual bool IsAnyMissing() const = 0;
@@ -45,11 +45,11 @@ public:
     const HeaderNode* AcceptOfBlock(Peer& peer, const BlockHeader& header, ByteSpan raw);
     /** The node of a compact block's header; null: it is refused. */
     const HeaderNode* AcceptOfCompact(Peer& peer, const BlockHeader& header);
-    /** Headers come from one peer at a time. After it has sent all, the others are asked, so that
-     *  no single peer determines the end of the chain. */
+    /** Headers are requested from one peer at a time. After it has sent all, the others are asked
+     *  too, so that no single peer determines the end of the chain. */
     HeaderAnswers AskForLastHeaders();
 
-    /** Whether it is not replaced because of an old chain. */
+    /** Whether it is protected from replacement for an old chain. */
     bool IsProtected(const Peer& peer) const { return m_states[peer].check.is_protected; }
     /** Seconds since 1970, of its last header above our tip. */
     int64_t LastAnnouncementOf(const Peer& peer) const { return m_states[peer].last_announcement; }
@@ -67,13 +67,13 @@ private:
         bool sync_started = false;
         bool sendheaders_sent = false;
         bool asked_for_best = false; //!< whether it has our best header's chain
-        bool inv_asked = false;      //!< an inv caused a getheaders before sync_started
+        bool inv_asked = false;      //!< an inv caused a getheaders before the header sync began
         int64_t request_sent = 0;    //!< microseconds; 0: no getheaders is pending
         bool complete = false;       //!< its last answer was not full: it has no more headers
         int64_t sync_timeout = 0;    //!< microseconds; kNever: it caught up once
         int64_t last_announcement = 0;
         ChainCheck check;
-        std::deque<InventoryItem> announced;    //!< of its inv, not read yet
+        std::deque<InventoryItem> announced;    //!< block hashes of its inv, not processed yet
         std::optional<BlockHash> unknown_block; //!< the last one of that inv
     };
     void HandleInv(Peer& peer, ByteSpan payload);

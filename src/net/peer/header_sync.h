@@ -1,8 +1,8 @@
 // HeaderSync: takes the headers of one peer whose chain has not shown enough work yet, without
 // storing them. The first phase (presync) only sums their work and keeps one secret, salted bit for
-// every few hundred headers. With enough work it requests the same headers again (redownload),
-// compares those bits, and releases headers once so many later bits agreed that the peer cannot
-// have sent another chain. Released headers have enough work and may be stored.
+// every few hundred headers. If the work suffices, it requests the same headers again (redownload),
+// compares those bits, and releases headers once enough later bits agreed to exclude that the peer
+// sent another chain. Released headers have enough work and may be stored.
 //
 // Owned by the peer's state, one thread. Memory: MaxMemory() of the network, below 1.5 MB on
 // mainnet; for an honest peer about the size of the buffer.
@@ -27,7 +27,7 @@ using PeerId = int64_t;
 std::vector<BlockHash> HashHeaders(std::span<const BlockHeader> headers);
 /** Whether each header follows the previous one. `hashes`: of the headers, here and below. */
 bool AreContinuous(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes);
-/** Whether each has its claimed work, whatever its correct amount. */
+/** Whether each hash meets the target in its own header, regardless of the required target. */
 bool HaveProofOfWork(std::span<const BlockHeader> headers, std::span<const BlockHash> hashes,
                      const ConsensusParams& params);
 /** The sum of the claimed work. */
@@ -76,7 +76,7 @@ public:
     static size_t MaxMemory(const ChainParams& params, int64_t start_time, int64_t now);
 
 private:
-    /** A header without its parent, which is the previous one in the buffer. */
+    /** A header without the parent hash, which is that of the previous one in the buffer. */
     struct Compressed {
         int32_t version;
         Uint256 merkle_root;
@@ -98,7 +98,7 @@ private:
     bool CommitmentOf(const BlockHash& hash) const;
     /** The work of a header; the last result is cached, as most headers have the same. */
     const Arith256& WorkOf(uint32_t bits);
-    /** Logs why this sync ends; returns false. */
+    /** Logs the reason for the end of this sync; returns false. */
     bool GiveUp(std::string_view why, int64_t height);
     void Finish();
 
@@ -129,7 +129,7 @@ private:
     uint32_t m_buffer_last_bits = 0;
     int64_t m_buffer_height = 0; //!< of its last header
     Arith256 m_buffer_work;      //!< up to its last header
-    bool m_release_all = false;  //!< the required work is reached again
+    bool m_release_all = false;  //!< the required work was reached again
 };
 
 } // namespace ibd

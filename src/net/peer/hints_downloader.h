@@ -1,8 +1,8 @@
 // HintsDownloader: fetches a hints file from peers. It collects their offers, chooses a file that
-// several independent peers name, and fetches its groups from all of these at once. Data is checked
-// against the file's index, and the index against the hints id; the caller learns which peers sent
-// wrong data. Only the booster can prove that hints are right. If the peers are too slow, or the
-// file is refused later (Next()), the next best file follows.
+// several independent peers offer, and fetches its groups from all of these in parallel. Data is
+// checked against the file's index, and the index against the hints id; peers that sent wrong data
+// are reported to the caller. Only the booster can prove that hints are right. If the peers are too
+// slow, or the file is refused later (Next()), the next best file follows.
 //
 // No clock, no sockets: times are passed in, messages are returned. Owned by HintsExchange; its
 // thread. Memory: kMaxHintsOffers for each peer that was asked, 13 bytes a group, kMaxHintsTries
@@ -23,21 +23,21 @@ namespace ibd {
 inline constexpr size_t kHintsVotes = 2;
 // Microseconds.
 inline constexpr int64_t kHintsRequestTime = 60'000'000; //!< slower peers are not asked again
-inline constexpr int64_t kHintsIdleTime = 60'000'000;    //!< without any peer to ask, fetching
-                                                         //!< fails
+inline constexpr int64_t kHintsIdleTime = 60'000'000;    //!< without a peer to ask for this time,
+                                                         //!< fetching fails
 inline constexpr int64_t kHintsOfferTime = 60'000'000;   //!< wait for better offers
 /** Data requested this long ago is also requested from an idle peer: an honest peer answers a
  *  request (256 KiB) in less time on any line that meets kLeastHintsRate. */
 inline constexpr int64_t kHintsAgainTime = 5'000'000;
 /** All peers together must deliver a file at this rate, bytes per second, from kHintsGraceTime
  *  after its choice. At this rate the longest file (kMaxHintsSize) takes 35 minutes. On a slower
- *  line the blocks take a month, and hints save little. */
+ *  line the blocks take a month, so hints would save little. */
 inline constexpr int64_t kLeastHintsRate = 256 << 10;
 inline constexpr int64_t kHintsGraceTime = 60'000'000;
-/** Limit for fetching all files: two of the longest, and their grace times. */
+/** Time limit for fetching all files: that of two of the longest, with their grace times. */
 inline constexpr int64_t kHintsWholeTime = int64_t{75} * 60 * 1'000'000;
-/** Blocks that a peer is asked for at a time while it owes hints. It answers in order, so more
- *  blocks would delay the hints. */
+/** Limit of block requests to a peer while hints are requested from it. It answers in order, so
+ *  more blocks would delay the hints. */
 inline constexpr size_t kBlocksBesideHints = 1;
 /** Number of files to try. */
 inline constexpr size_t kMaxHintsTries = 8;
@@ -50,12 +50,14 @@ public:
     {
     }
 
-    /** A peer sends its offers; once. `group`: peers with the same group may be one operator. */
+    /** Records the offers of a peer; once for each peer. `group`: peers of the same group may
+     *  belong to one operator. */
     void Offered(PeerId peer, Bytes group, std::vector<HintsOffer> offers);
-    /** The error of an answer, if it is the peer's fault. Late answers are not. */
+    /** Processes an answer. Returns its error if the peer is at fault; a late answer is no fault.
+     */
     std::optional<std::string> Received(PeerId peer, const HintsDataMessage& message, int64_t now);
     void Disconnected(PeerId peer);
-    /** Whether it owes a part of the file. */
+    /** Whether a part of the file is requested from it. */
     bool IsAsked(PeerId peer) const;
 
     struct Request {
@@ -76,7 +78,7 @@ private:
     enum class State { kCollecting, kHead, kGroups, kEnded };
     struct Asked {
         HintsPart part;
-        int64_t since; //!< or since the peer's last answer
+        int64_t since; //!< or time of the peer's last answer
         int64_t sent;
     };
     struct Source {
@@ -117,17 +119,17 @@ private:
     const int64_t m_offer_time;
     State m_state = State::kCollecting;
     std::map<PeerId, Source> m_sources;
-    std::optional<int64_t> m_deadline; //!< end of choosing; set once there are headers
+    std::optional<int64_t> m_deadline; //!< end of the choice; set once there are headers
     HintsOffer m_chosen;
     std::vector<HintsPiece> m_pieces;
     enum PieceState : uint8_t { kMissing, kAsked, kHave };
     std::vector<uint8_t> m_piece_states;
     size_t m_first_missing = 0; //!< no lower group is missing
     size_t m_left = 0;          //!< missing groups
-    int64_t m_last_source = 0;  //!< last time that there was a peer to ask
+    int64_t m_last_source = 0;  //!< last time at which there was a peer to ask
     int64_t m_chosen_at = 0;
     int64_t m_received = 0;       //!< bytes of the chosen file since its choice
-    int64_t m_spent = 0;          //!< microseconds spent on files that were given up
+    int64_t m_spent = 0;          //!< microseconds spent on abandoned files
     std::set<HintsOffer> m_tried; //!< given up or refused
     std::string m_last_failure;   //!< of a file in m_tried
 };

@@ -22,15 +22,16 @@ public:
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
 
-    /** From now on outbound peers learn that hints are wanted, and offered files are fetched. The
-     *  goal outlives this, or Stop(). Do not call it again before Stop(). */
+    /** From now on the handshake tells outbound peers that hints are wanted, and offered files are
+     *  fetched. The goal must live until Stop() or the end of this object. Do not call it again
+     *  before Stop(). */
     void Fetch(HintsGoal& goal, int64_t offer_time) { m_downloader.emplace(goal, offer_time); }
     void Stop() { m_downloader.reset(); }
-    /** The hints that the goal has completed are refused: fetches the next best offer. */
+    /** Call it when the completed hints were refused: fetches the next best offer. */
     void Next(const std::string& why);
     /** Disconnects the peers that offered these wrong hints. */
     void Punish(const Uint256& id);
-    /** Whether the peer owes a part of a file. */
+    /** Whether a part of a file is requested from the peer. */
     bool IsAsked(const Peer& peer) const;
 
 private:
@@ -38,7 +39,7 @@ private:
         bool asked = false;             //!< we announced that we want hints
         bool offered = false;           //!< it has sent its offers
         bool wanted = false;            //!< it wants hints
-        uint64_t quota = 0;             //!< bytes that it may still receive
+        uint64_t quota = 0;             //!< bytes that may still be sent to it
         std::deque<HintsPart> requests; //!< at most kMaxHintsRequests
     };
     void HandleOffers(Peer& peer, ByteSpan payload);

@@ -20,7 +20,7 @@ class HintsGoal {
 public:
     virtual ~HintsGoal() = default;
 
-    /** Whether the headers for judging offers exist. */
+    /** Whether the headers needed to judge offers are known. */
     virtual bool HasHeaders() = 0;
     /** The value of hints with that terminal block. */
     enum class Fit {
@@ -29,17 +29,18 @@ public:
         kBest,   //!< they end at the assumed-valid block: the optimum
     };
     virtual Fit Judge(const HintsOffer& offer) = 0;
-    /** Whether the user or the program vouches for the file, so that one offer suffices. */
+    /** Whether the user has pinned the file or the program knows it, so that one offer suffices. */
     virtual bool IsPinned(const HintsOffer& offer) = 0;
 
-    /** The head of the chosen file; returns its groups in order. Bad data: it does not match the
-     *  offer. */
+    /** Receives the head of the chosen file; returns its groups in order. Bad data: it does not
+     *  match the offer. */
     virtual Result<std::vector<HintsPiece>> TakeHead(const HintsOffer& offer, Bytes head) = 0;
-    /** Adjacent groups from `first` on, with correct checksums. Errors are the machine's. */
+    /** Receives adjacent groups from `first` on, with correct checksums. Errors are the machine's.
+     */
     virtual Result<> TakeGroups(size_t first, ByteSpan bytes) = 0;
     /** The file is complete. */
     virtual void Complete(const HintsOffer& offer) = 0;
-    /** There will be no file, for the reason `why`, a text for the user. */
+    /** Called when there will be no file. `why`: the reason, for the user. */
     virtual void Failed(const std::string& why) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Keepalive: pings, and connections that are dead. Owned by PeerManager.
+// Keepalive: sends pings and detects dead connections. Owned by PeerManager.
 #pragma once
 
 #include "net/peer/peer_set.h"

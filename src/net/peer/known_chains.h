@@ -1,5 +1,5 @@
-// KnownChains: which part of the header tree each peer is known to have, and how our chain compares
-// with the present. No topic: several of them use it. Owned by PeerManager.
+// KnownChains: the part of the header tree that each peer is known to have, and whether our tip is
+// recent. Not a topic: several topics use it. Owned by PeerManager.
 #pragma once
 
 #include "net/peer/peer_set.h"
@@ -10,11 +10,11 @@ class KnownChains {
 public:
     explicit KnownChains(PeerSet& peers) : m_peers(peers) {}
 
-    /** The greatest work that the peer is known to have; null: none. */
+    /** The block with the most work that the peer is known to have; null: none. */
     const HeaderNode* BestOf(const Peer& peer) const { return m_states[peer].best; }
     /** Records that the peer has this block. */
     void NoteAnnounced(Peer& peer, const BlockHash& hash);
-    /** The block that it announced last may have become known. */
+    /** Call it when the header of its last announced block may have become known. */
     void ResolveUnknown(Peer& peer);
     /** Records the last header that we sent to the peer. */
     void SetSent(Peer& peer, const HeaderNode& node) { m_states[peer].sent = &node; }

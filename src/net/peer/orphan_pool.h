@@ -1,11 +1,12 @@
-// OrphanPool: transactions whose parents are unknown, until the parents come. Owned by TxRelay, one
-// thread.
+// OrphanPool: transactions whose parents are unknown, kept until the parents are received. Owned by
+// TxRelay, one thread.
 //
-// An orphan is kept as long as one of its announcers has it in its share. Bounds: kWeightOfPeer of
-// weight for each peer that announced an orphan, and kMaxLatency over all announcements, of which
-// each peer has an equal part. When a total is exceeded, the peer that exceeds its part most loses
-// its oldest announcement, first of orphans that wait for parents. So no peer can push out an
-// orphan of a peer that keeps within its part. Rules and log lines are Bitcoin Core's.
+// An orphan is kept while at least one of its announcers has room for it in its share. Bounds:
+// kWeightOfPeer of weight for each peer that announced an orphan, and kMaxLatency over all
+// announcements, of which each peer has an equal part. When a total is exceeded, the oldest
+// announcement of the peer that exceeds its part most is dropped, preferably of orphans that still
+// wait for parents. So a peer cannot evict orphans of a peer within its part. Rules and log lines
+// are Bitcoin Core's.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -21,8 +22,8 @@ namespace ibd {
 class OrphanPool {
 public:
     static constexpr int64_t kWeightOfPeer = 404'000;
-    /** Of the latency score: 1 for an announcement, and 1 for each 10 inputs of an orphan, the work
-     *  of a block or a disconnection. */
+    /** Bound of the latency score: 1 for an announcement, and 1 for each 10 inputs of an orphan. It
+     *  bounds the work caused by a block or a disconnection. */
     static constexpr int64_t kMaxLatency = 3'000;
     static constexpr int64_t kMaxOrphanWeight = 400'000;
 
@@ -32,20 +33,21 @@ public:
     {
     }
 
-    /** The peer announces this orphan. */
+    /** Records that the peer announces this orphan. */
     void Add(const TransactionRef& tx, PeerId peer);
     /** Null: it is not here. */
     TransactionRef Find(const Wtxid& id) const;
     bool Has(const Wtxid& id) const { return m_orphans.contains(id); }
     bool IsOf(const Wtxid& id, PeerId peer) const;
 
-    /** A parent came: its orphans are to be tried again, each in the turn of one announcer. */
+    /** Call it when a parent was received: its orphans are tried again, each in the turn of one
+     *  announcer. */
     void ParentCame(const TxView& parent);
     bool HasReady(PeerId peer) const;
     /** An orphan to be tried again, once; null: none. */
     TransactionRef TakeReady(PeerId peer);
-    /** Orphans of the peer that spend this transaction: those to be tried again first, otherwise
-     *  the newest. Costs the inputs of orphans that spend it, not the other orphans. */
+    /** Orphans of the peer that spend this transaction: first those to be tried again, then the
+     *  newest. Takes time in proportion to the inputs of orphans that spend it. */
     std::vector<TransactionRef> ChildrenFrom(const Txid& parent, PeerId peer) const;
 
     /** False: it is not here. */
@@ -69,8 +71,9 @@ public:
 private:
     struct Kept {
         TransactionRef tx;
-        std::map<PeerId, uint64_t> peers; //!< to the sequence of its announcement
-        std::optional<PeerId> ready;      //!< in whose turn it will be tried again
+        std::map<PeerId, uint64_t> peers; //!< maps an announcer to the sequence number of its
+                                          //!< announcement
+        std::optional<PeerId> ready;      //!< the peer in whose turn it will be tried again
     };
     using Orphans = std::map<Wtxid, Kept>;
     struct Share {
@@ -107,7 +110,7 @@ private:
     const std::function<uint64_t(uint64_t)> m_random;
     Orphans m_orphans;
     std::map<PeerId, Share> m_shares; //!< of peers with orphans
-    Spenders m_spenders; //!< of the outputs that orphans spend
+    Spenders m_spenders;              //!< index by the outputs that orphans spend
     int64_t m_weight = 0;
     int64_t m_input_latency = 0; //!< of each orphan once
     size_t m_announcements = 0;

@@ -1,7 +1,7 @@
-// OutboundPlan: chooses the next automatic connection: the missing kind, and a fitting address of
-// the manager. It has no socket and no thread; connected peers are passed as values. Rules and
-// numbers are Bitcoin Core's. Owned by PeerNetwork, thread of the peers. Bound: at most kMaxTries
-// addresses are examined in a call.
+// OutboundPlan: chooses the next automatic connection: the missing kind of connection, and a
+// suitable address from the address manager. It has no socket and no thread; connected peers are
+// passed as values. Rules and numbers are Bitcoin Core's. Owned by PeerNetwork, thread of the
+// peers. Bound: at most kMaxTries addresses are examined in a call.
 #pragma once
 
 #include "net/address/addr_man.h"
@@ -34,8 +34,8 @@ struct OutboundPeer {
 
 struct OutboundView {
     std::vector<OutboundPeer> peers; //!< including inbound ones
-    bool try_another = false;        //!< the tip is old: another peer may know a better one
-    bool synced = false;             //!< if so, now and then another peer is asked for headers
+    bool try_another = false;        //!< the tip is stale: another peer may know a better one
+    bool synced = false;             //!< if so, another peer is sometimes asked for headers
     int extra_block_relay = 0;       //!< slots beyond OutboundLimits
     int64_t now = 0;                 //!< microseconds since 1970
 };
@@ -43,7 +43,8 @@ struct OutboundView {
 struct OutboundChoice {
     ConnectionKind kind = ConnectionKind::kOutboundFullRelay;
     PeerAddress address;
-    bool count_failure = false; //!< our own connection works: a failure counts against the address
+    bool count_failure = false; //!< our own network connection works, so a failure counts against
+                                //!< the address
 };
 
 /** The objects that it uses; they outlive it. */
@@ -72,7 +73,7 @@ public:
     OutboundPlan(OutboundSurroundings surroundings, OutboundLimits limits,
                  std::vector<PeerAddress> anchors, const Hash32& seed, int64_t now);
 
-    /** Nothing: no connection is missing, or no address fits. */
+    /** Nothing: no connection is missing, or no address is suitable. */
     std::optional<OutboundChoice> Next(const OutboundView& view);
 
 private:
@@ -108,8 +109,7 @@ private:
     int64_t m_next_extra_network;
 };
 
-/** Whether another service customarily uses the port, so that a connection there may be an attack
- *  on it. */
+/** Whether the port is usually used by another service, which connections of nodes could attack. */
 bool IsBadPort(uint16_t port);
 
 } // namespace ibd

@@ -24,8 +24,8 @@ struct Peer {
     PeerId Id() const { return connection.id; }
     bool Is(ConnectionKind kind) const { return connection.kind == kind; }
     bool IsInbound() const { return Is(ConnectionKind::kInbound); }
-    /** Whether the connection is for a transaction of a user alone: nothing else is sent to the
-     *  peer, or taken from it. */
+    /** Whether the connection serves only to send a transaction of a user: other data is neither
+     *  sent nor accepted. */
     bool IsPrivate() const { return Is(ConnectionKind::kPrivateBroadcast); }
     /** Whether it is an automatic outbound peer, which a better one may replace. */
     bool IsReplaceable() const
@@ -56,8 +56,8 @@ struct Peer {
     std::string user_agent;
     int32_t start_height = -1;
     bool wtxid_relay = false; //!< transactions are announced by wtxid, in both directions (BIP339)
-    bool may_get_txs = false; //!< it may get announcements of transactions now or later
-    bool wants_txs = false;   //!< it may, and has not declined them
+    bool may_get_txs = false; //!< transactions may be announced to it now or later
+    bool wants_txs = false;   //!< announcements are allowed, and it has not declined them
     Endpoint seen_as;         //!< our address as the peer sees it
 
     bool OffersBlocks() const { return services & (kNodeNetwork | kNodeNetworkLimited); }
@@ -66,7 +66,7 @@ struct Peer {
         return (services & kNodeNetworkLimited) && !(services & kNodeNetwork);
     }
     bool OffersWitnesses() const { return services & kNodeWitness; }
-    /** Whether headers and blocks come from it rather than from others. */
+    /** Whether it is preferred for fetching headers and blocks. */
     bool IsPreferredSource() const
     {
         return version_received && (!IsInbound() || Permits(kPermitNoBan)) &&

@@ -15,7 +15,7 @@ namespace ibd {
 struct BlockFacts {
     bool have_data = false;       //!< in a block file
     bool was_seen = false;        //!< was stored once
-    bool failed = false;          //!< broke a rule, or descends from a block that did
+    bool failed = false;          //!< is invalid, or descends from an invalid block
     bool fully_validated = false; //!< including scripts
 };
 
@@ -52,8 +52,8 @@ class BlockProvider {
 public:
     virtual ~BlockProvider() = default;
 
-    /** The bytes of a block that is stored according to its facts. An error if it was deleted
-     *  meanwhile, or the disk fails. */
+    /** The bytes of a block that is stored according to its facts. An error: it was deleted
+     *  meanwhile, or the disk failed. */
     virtual Result<Bytes> ReadBlock(const HeaderNode& node) = 0;
     /** The coins that a block spends, in the order of inputs. Nothing: there is no undo data. */
     virtual Found<std::vector<Coin>> SpentCoins(const HeaderNode& /*node*/)

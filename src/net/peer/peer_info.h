@@ -1,4 +1,4 @@
-// PeerInfo: what users see of a connection. A value.
+// PeerInfo: the data about a connection that users see. A value.
 #pragma once
 
 #include "net/peer/peer_link.h"

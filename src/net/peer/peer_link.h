@@ -62,15 +62,15 @@ public:
     virtual void Consumed(PeerId peer, size_t bytes) = 0;
     /** Closes the connection soon. */
     virtual void Disconnect(PeerId peer) = 0;
-    /** Connections from this address are unwanted for now. */
+    /** Discourages the address (BanList): its connections are then unwanted. */
     virtual void Discourage(const NetAddress& address) = 0;
     virtual PeerTraffic Traffic(PeerId peer) const = 0;
     /** Whether the rest of -maxuploadtarget suffices for old blocks too. */
     virtual bool MayUploadHistory() const { return true; }
     /** Whether anything is left of -maxuploadtarget. */
     virtual bool MayUpload() const { return true; }
-    /** The network group of an address: the owner of one address of a group easily gets more of it.
-     */
+    /** The network group of an address: an operator with one address of a group can easily get more
+     *  of them. */
     virtual Bytes GroupOf(const NetAddress& address) const { return NetGroups().GroupOf(address); }
 };
 

@@ -1,7 +1,7 @@
 // PeerManager: the dispatcher of the protocol with peers. It owns the peers and the topics, passes
-// each message to the topic of its row in wire/message_table.h, and does the due work of all. It
-// has no socket, no thread and no clock, so that a simulated network runs from one seed: messages
-// come in by Received(), answers leave by a PeerLink; time, randomness and the chain are
+// each message to the topic of its row in wire/message_table.h, and runs the due work of all
+// topics. It has no socket, no thread and no clock, so that a simulated network runs from one seed:
+// messages come in by Received(), answers leave by a PeerLink; time, randomness and the chain are
 // interfaces. Rules and numbers are Bitcoin Core's.
 //
 // A new topic is a class (peer_topic.h), a member here and in List(), and rows of the table.
@@ -46,10 +46,10 @@ public:
 
     // Transactions.
 
-    /** Of a user of this node, which is in the pool. */
+    /** Announces a transaction of a user of this node that is in the pool. */
     void Announce(const Transaction& tx) { m_tx_announcer.Announce(tx); }
     std::vector<OrphanPool::Orphan> Orphans() const { return m_txs.Fetcher().Orphans().All(); }
-    /** For tests: what it keeps of transactions that it does not have. */
+    /** For tests: the state kept about transactions that are not in the pool. */
     const TxFetcher& TxsToCome() const { return m_txs.Fetcher(); }
     PrivateRelay& Private() { return m_private; }
     const PrivateRelay& Private() const { return m_private; }
@@ -125,7 +125,7 @@ private:
     FilterServing m_filters{m_peers, m_serving};
     SpentCoinsServing m_spent_coins{m_peers, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
-    std::optional<PeerId> m_next; //!< where Work() continues; nothing: at the first
+    std::optional<PeerId> m_next; //!< the peer at which Work() continues; nothing: the first
     uint64_t m_steps = 0;         //!< messages read, and further answers to one
 };
 

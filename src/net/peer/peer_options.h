@@ -14,9 +14,10 @@ struct PeerOptions {
     uint64_t services = kNodeNetwork | kNodeWitness | kNodeNetworkLimited | kNodeP2pV2;
     std::string user_agent;
     Arith256 minimum_work;          //!< least work of a chain to download (-minimumchainwork)
-    bool blocks_only = false;       //!< transactions are a violation (-blocksonly)
+    bool blocks_only = false;       //!< transactions from peers are a violation (-blocksonly)
     bool reconciles = false;        //!< -txreconciliation
-    size_t extra_txs = 100;         //!< kept for compact blocks (-blockreconstructionextratxn)
+    size_t extra_txs = 100;         //!< number kept for compact blocks
+                                    //!< (-blockreconstructionextratxn)
     bool log_addresses = false;     //!< -logips
     int64_t handshake_seconds = 60; //!< -peertimeout
     bool prune_mode = false;
@@ -24,7 +25,7 @@ struct PeerOptions {
     // Slots of automatic outbound peers.
     size_t max_full_relay = 8;
     size_t max_block_relay = 2;
-    bool may_want_more = true; //!< one more peer may be connected when the tip is old
+    bool may_want_more = true; //!< one more peer may be connected when the tip is stale
 };
 
 } // namespace ibd

@@ -20,13 +20,13 @@ struct TxKey {
     auto operator<=>(const TxKey&) const = default;
 };
 
-/** Of a peer, for the pool: one transaction, or a parent and its child, which are judged together.
- */
+/** An offer of a peer to the pool: one transaction, or a parent and its child, which are judged
+ *  together. */
 struct TxOffer {
     PeerId peer = -1;
     std::vector<TransactionRef> txs;
     bool is_orphan = false; //!< was kept until its parents came
-    bool is_test = false;   //!< only the verdict is wanted; one transaction
+    bool is_test = false;   //!< only a test: the transaction is not added
 
     size_t Bytes() const
     {
@@ -41,7 +41,7 @@ struct TxAnswer {
     struct Verdict {
         RuleResult violation; //!< nothing: it is in the pool
         std::vector<TransactionRef> replaced = {};
-        size_t pool_size = 0;  //!< transactions, after it came in
+        size_t pool_size = 0;  //!< transactions in the pool after it was added
         size_t pool_bytes = 0; //!< memory, likewise
     };
     TxOffer offer;
@@ -56,9 +56,9 @@ public:
         TransactionRef tx;
         Amount fee = 0;
         int64_t vsize = 0;
-        uint64_t sequence = 0; //!< the pool's before it came in
-        /** Of all that is mined together with it; to compare: a later one of the order of mining
-         *  has none above. */
+        uint64_t sequence = 0; //!< sequence of the pool before it was added
+        /** Fee rate of the chunk that is mined together with it, for comparison: it does not rise
+         *  in mining order. */
         double mining_rate = 0;
         bool has_parents = false; //!< in the pool
     };
@@ -66,16 +66,16 @@ public:
     virtual bool Has(const TxKey& key) const = 0;
     virtual std::optional<Entry> Find(const TxKey& key) const = 0;
     virtual std::vector<Entry> All() const = 0;
-    /** Those of these wtxids that are in the pool, in the order of mining: parents first. */
+    /** The pool's transactions with these wtxids, in mining order: parents first. */
     virtual std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const = 0;
-    /** All of the pool that this one depends on, in the order of mining. */
+    /** Its ancestors in the pool, in mining order. */
     virtual std::vector<Entry> AncestorsOf(const Wtxid& id) const = 0;
     /** Number of changes so far. */
     virtual uint64_t Sequence() const = 0;
 
     // Rates are satoshi for 1,000 virtual bytes.
 
-    /** Below it a full pool takes nothing; 0: it is not full. */
+    /** The lowest rate that a full pool accepts; 0: it is not full. */
     virtual Amount FullRate() const = 0;
     virtual Amount MinRelayRate() const = 0;    //!< -minrelaytxfee
     virtual Amount IncrementalRate() const = 0; //!< -incrementalrelayfee
@@ -86,7 +86,8 @@ public:
 
     /** Whether an offer of this size can wait now. */
     virtual bool HasRoom(size_t bytes) const = 0;
-    /** Checks soon; needs room. Of each peer at most one offer may wait. */
+    /** Queues an offer for checking; requires HasRoom(). At most one offer of each peer may wait.
+     */
     virtual void Offer(TxOffer offer) = 0;
     /** The verdicts since the last call, in the order of the checks. */
     virtual std::vector<TxAnswer> TakeAnswers() = 0;

@@ -1,5 +1,5 @@
-// PeerRotation: an extra peer beyond the slots, when the tip is old or occasionally to compare
-// headers, and the choice of the peer to evict afterwards. Owned by PeerManager.
+// PeerRotation: connects an extra peer beyond the slots when the tip is stale, or occasionally to
+// compare headers; and chooses the peer to evict afterwards. Owned by PeerManager.
 #pragma once
 
 #include "net/peer/block_relay.h"
@@ -16,9 +16,10 @@ public:
     void StartRound() override;
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork) override;
 
-    /** The tip is so old that another peer may know a better one: one more should be connected. */
+    /** Whether the tip is stale, so that one more peer should be connected. */
     bool WantsAnother() const { return m_wants_another; }
-    /** The chain was synced once: occasionally a new peer is asked for its headers. */
+    /** Whether the chain was synced once, so that occasionally a new peer is asked for its headers.
+     */
     bool IsSynced() const { return m_synced; }
 
 private:

@@ -1,6 +1,7 @@
-// PeerSet: the connected peers, and what all topics do with them: find, send, disconnect. It has no
-// socket, no thread and no clock: answers leave by a PeerLink; time, randomness and the chain are
-// interfaces. Owned by PeerManager, thread of the peers. Memory: that of its peers (peer.h).
+// PeerSet: the connected peers, and the operations that all topics need: find, send, disconnect. It
+// has no socket, no thread and no clock: answers leave by a PeerLink; time, randomness and the
+// chain are interfaces. Owned by PeerManager, thread of the peers. Memory: that of its peers
+// (peer.h).
 #pragma once
 
 #include "net/peer/address_book.h"
@@ -23,14 +24,14 @@ class FilterProvider;
 class HintsProvider;
 
 inline constexpr int64_t kSecond = 1'000'000; //!< microseconds
-/** Of work for one peer after which the others get their turn, where a single message may ask for
- *  much: 50,000 announcements take longer than a block may wait. */
+/** Work for one message of a peer is interrupted after this time, so that other peers are served:
+ *  50,000 announcements take longer than a block may wait. */
 inline constexpr int64_t kTurn = 500; //!< microseconds
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 /** Blocks of a node with NODE_NETWORK_LIMITED. */
 inline constexpr int kLimitedBlocks = 288;
 
-/** The objects that the peers use; they outlive them. */
+/** The objects that the peers use; they must outlive the peers. */
 struct PeerSurroundings {
     Env& env; //!< for randomness
     Logger& log;
@@ -48,8 +49,8 @@ struct PeerSurroundings {
     HintsProvider* hints = nullptr;    //!< hints offered to peers; null: none
     PeerPool* pool = nullptr;          //!< null: transactions are not relayed
     FilterProvider* filters = nullptr; //!< null: there are no block filters
-    /** Whether the chain lacks old blocks, so that the node has only the last ones to offer; null:
-     *  as the options say. */
+    /** Whether the chain lacks old blocks, so that the node offers only the last ones; null: the
+     *  options decide. */
     const std::atomic<bool>* lacks_history = nullptr;
 };
 
@@ -110,7 +111,7 @@ public:
         LogRefused(Message::kType, payload.size(), message.Message());
         return std::nullopt;
     }
-    /** For a message without use here: whether it can be decoded. Decodes only if the log shows
+    /** For a message that is not used: whether it can be decoded. Decodes only if the log shows
      *  errors. */
     template <typename Message>
     bool IsReadable(ByteSpan payload) const
@@ -135,8 +136,8 @@ public:
     // Views of the chain.
 
     bool IsActive(const HeaderNode& node) const;
-    /** The services that a peer with `services` must have to deserve a slot: when our chain is
-     *  nearly complete, the last blocks suffice. */
+    /** The services that a peer must have to be useful. `services`: those that it has. When our
+     *  chain is nearly complete, serving the last blocks suffices. */
     uint64_t DesirableServices(uint64_t services) const;
     bool IsDesirable(uint64_t services) const
     {

@@ -1,5 +1,5 @@
 // PeerTopic: a part of the protocol with peers that owns its state, such as address gossip. It gets
-// the messages of its rows in wire/message_table.h and learns of connections. The dispatcher
+// the messages of its rows in wire/message_table.h and is informed of connections. The dispatcher
 // (PeerManager) calls it on the thread of the peers; topics in the order of PeerSet::Topics().
 #pragma once
 
@@ -40,7 +40,8 @@ public:
 
     /** Work that concerns no single peer, once for each round. */
     virtual void StartRound() {}
-    /** Whether the last StartRound() has left work for the next, so that blocks pass it. */
+    /** Whether the last StartRound() has left work for the next, so that blocks are handled before
+     *  it. */
     virtual bool HasMore() const { return false; }
     /** Answers to earlier requests of a peer, one at a time so that other peers get their turn.
      *  While there are any, no further message of the peer is read. */
@@ -48,7 +49,7 @@ public:
     enum class Unserved {
         kNone,
         kReady,  //!< Serve() would answer
-        kWaiting //!< it would not: something else must happen before
+        kWaiting //!< nothing to do until another event happens
     };
     virtual Unserved UnservedOf(const Peer& /*peer*/) const { return Unserved::kNone; }
     /** Due work for an established peer. */

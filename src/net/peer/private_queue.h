@@ -1,8 +1,7 @@
 // PrivateQueue: transactions of this node's users that are sent without the pool
-// (-privatebroadcast), and to which peers they went. Owned by PrivateRelay; thread of the peers.
-// Rules and numbers are Bitcoin Core's. Memory: kMaxTxs transactions, and for each the last
-// kMaxSends sends;
-// an id for each connected peer.
+// (-privatebroadcast), and the peers to which they were sent. Owned by PrivateRelay; thread of the
+// peers. Rules and numbers are Bitcoin Core's. Memory: kMaxTxs transactions, and for each the last
+// kMaxSends sends; an id for each connected peer.
 #pragma once
 
 #include "net/peer/header_sync.h"
@@ -15,7 +14,7 @@
 
 namespace ibd {
 
-/** A transaction that was given to a peer. Times are seconds since 1970. */
+/** A transaction that was sent to a peer. Times are seconds since 1970. */
 struct PrivateSend {
     PeerId peer = -1;
     Endpoint address;
@@ -35,18 +34,20 @@ class PrivateQueue {
 public:
     static constexpr size_t kMaxTxs = 10'000;
     static constexpr size_t kMaxSends = 1'000; //!< remembered ones of a transaction
-    // A transaction is sent again after so many seconds:
-    static constexpr int64_t kFirstWait = 5 * 60; //!< since it came, while no peer has confirmed it
+    // A transaction is sent again after this many seconds:
+    static constexpr int64_t kFirstWait = 5 * 60; //!< since it was added, while no peer has
+                                                  //!< confirmed it
     static constexpr int64_t kWait = 60;          //!< since the last confirmation
 
     // Transactions are distinguished by wtxid. Times are seconds since 1970.
 
     PrivateAddition Add(const TransactionRef& tx, int64_t now);
-    /** Returns how many peers confirmed it; nothing: it was not here. */
+    /** Removes it. Returns the number of peers that confirmed it; nothing: it was not in the queue.
+     */
     std::optional<size_t> Remove(const Wtxid& id);
-    /** The one that was sent least; the peer gets it. Null: there is none. */
+    /** Chooses the transaction with the fewest sends for the peer. Null: there is none. */
     TransactionRef Pick(PeerId peer, const Endpoint& address, int64_t now);
-    /** What Pick() gave to the peer; null: nothing, or it is not here any more. */
+    /** The transaction that Pick() chose for the peer; null: none, or it was removed. */
     TransactionRef TxOf(PeerId peer) const;
     void Confirm(PeerId peer, int64_t now);
     /** The peer disconnected. Returns whether it had confirmed a transaction. */
@@ -55,7 +56,7 @@ public:
     bool IsEmpty() const { return m_txs.empty(); }
     /** Transactions that are due again. */
     std::vector<TransactionRef> Stale(int64_t now) const;
-    /** In the order in which they came. */
+    /** In order of arrival. */
     std::vector<PrivateTx> All() const;
 
 private:
@@ -67,7 +68,7 @@ private:
         int64_t last_picked = 0;
         int64_t last_confirmed = 0;
     };
-    /** What a connected peer got. */
+    /** The transaction chosen for a connected peer. */
     struct Given {
         Wtxid id;
         bool confirmed = false;

@@ -2,12 +2,12 @@
 // connections of its own (-privatebroadcast), so that their origin stays unknown. Owned by
 // PeerManager. Rules, numbers and log lines are Bitcoin Core's.
 //
-// Such a connection tells nothing about the node, and its peer nothing to it: no other topic has to
-// do with it (PeerSet::TopicsOf). After the handshake the peer gets one inv; then its getdata is
-// answered, and a ping follows: the pong proves that the transaction was received. The transaction
-// stays here until a peer of another kind sends it, or until the pool would refuse it.
+// Such a connection reveals nothing about the node, and data from its peer is ignored: no other
+// topic handles it (PeerSet::TopicsOf). After the handshake the peer gets one inv; then its getdata
+// is answered, and a ping follows: the pong proves that the transaction was received. The
+// transaction stays here until a peer of another kind relays it, or until the pool would refuse it.
 //
-// Memory: that of the PrivateQueue; one more transaction for each of it while they are judged.
+// Memory: that of the PrivateQueue, and once more its transactions while they are tested.
 #pragma once
 
 #include "net/peer/keepalive.h"
@@ -29,9 +29,9 @@ public:
 
     /** A message of a private peer after its verack. */
     void HandlePrivate(Peer& peer, ReceivedMessage& message);
-    /** The peer has sent this transaction. */
+    /** Called when a peer has sent this transaction. */
     void TakeBack(const Peer& peer, const Transaction& tx);
-    /** Of the transaction that was offered to the pool as a test. */
+    /** The verdict on the transaction that was offered to the pool as a test. */
     void TakeVerdict(const TxAnswer& answer);
 
     // For users.
@@ -45,9 +45,9 @@ public:
 
     // For connecting to peers.
 
-    /** Connections that are still to be made. */
+    /** Number of connections still to be made. */
     size_t Missing() const { return m_missing; }
-    /** Whether a peer behind Tor has talked to us: the proxy leads to Tor indeed. */
+    /** Whether a peer was reached through Tor, which shows that the proxy leads to Tor. */
     bool TorWorks() const { return m_tor_works; }
 
 private:
@@ -65,7 +65,7 @@ private:
     size_t m_missing = 0;
     bool m_tor_works = false;
     std::deque<TransactionRef> m_stale; //!< to be judged
-    bool m_is_judged = false;           //!< the first of them is with the pool
+    bool m_is_judged = false;           //!< the pool is testing the first one
 };
 
 } // namespace ibd

@@ -1,6 +1,6 @@
 // RecentBlock: the transactions of the tip's block by id, for peers that request one after it was
-// mined. No topic: several use it. Owned by PeerManager. Memory: two ids for each transaction; the
-// block itself is that of CompactForms.
+// mined. Not a topic: several topics use it. Owned by PeerManager. Memory: two ids for each
+// transaction; the block itself is that of CompactForms.
 #pragma once
 
 #include "net/peer/compact_forms.h"
@@ -23,7 +23,7 @@ public:
             m_places.emplace(witness_ids[i], i);
         }
     }
-    /** Valid until the next call; null: the block has none of this id. */
+    /** Valid until the next call; null: the block has no transaction with this id. */
     const TxView* Find(const Uint256& id)
     {
         const auto found = m_places.find(id);

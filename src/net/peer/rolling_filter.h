@@ -44,13 +44,13 @@ public:
 
 private:
     static constexpr unsigned kFunctions = 20;
-    static constexpr size_t kBitsPerId = 29; //!< the best for that number of functions
+    static constexpr size_t kBitsPerId = 29; //!< the optimum for that number of functions
     static constexpr size_t kWordBits = 64;
 
     size_t Words() const { return m_size * kBitsPerId / kWordBits + 1; }
 
-    /** The bits of an id, by double hashing; the second hash is made from the first, as one that
-     *  is keyed suffices. */
+    /** The bits of an id, by double hashing. The second hash is derived from the first, because one
+     *  keyed hash suffices. */
     class Places {
     public:
         Places(const RollingFilter& filter, ByteSpan id)
@@ -58,7 +58,8 @@ private:
               m_bits(filter.Words() * kWordBits)
         {
         }
-        /** By a product in place of a remainder: a peer may have us look for 50,000 ids. */
+        /** Multiplies instead of taking a remainder, which is slower: a peer can cause 50,000
+         *  look-ups. */
         uint64_t Bit(unsigned function) const
         {
             __extension__ typedef unsigned __int128 Uint128;

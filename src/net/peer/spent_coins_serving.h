@@ -1,6 +1,6 @@
-// SpentCoinsServing: the coins that a block spends, for peers (BIP455), from the undo data. Owned
-// by PeerManager. Memory: one request of each peer, as no further message of a peer is read before
-// it is answered; for one peer at a time, the coins of a block.
+// SpentCoinsServing: serves the coins that a block spends to peers (BIP455), from the undo data.
+// Owned by PeerManager. Memory: one request of each peer, as no further message of a peer is read
+// before it is answered; for one peer at a time, the coins of a block.
 #pragma once
 
 #include "net/peer/block_serving.h"
@@ -23,7 +23,7 @@ public:
 
 private:
     struct State {
-        bool announced = false;                      //!< we said that we send spent coins
+        bool announced = false;                      //!< we announced that we send spent coins
         std::optional<GetSpentCoinsMessage> request; //!< not answered yet
     };
 

@@ -1,6 +1,6 @@
-// SpoiltBlocks: the blocks for which a peer sent other bytes. None of them is requested from it
-// again: a peer named by the user is never disconnected for that, and would be asked forever. Owned
-// by the SpoiltRecord, one thread. Memory: kMost pointers.
+// SpoiltBlocks: the blocks for which a peer sent wrong bytes. They are not requested from it again:
+// a peer named by the user is never disconnected for that, so the requests would not end. Owned by
+// the SpoiltRecord, one thread. Memory: kMost pointers.
 #pragma once
 
 #include "chain/header_tree.h"

@@ -1,6 +1,7 @@
-// SpoiltRecord: for which blocks each peer has sent other bytes. A peer named by the user is never
-// disconnected for that and may reconnect, so its record outlives the connection. Owned by
-// BlockRelay. Memory: SpoiltBlocks of each peer, of kMaxNamed addresses and of kMaxDeparted peers.
+// SpoiltRecord: records the blocks for which each peer has sent wrong bytes. A peer named by the
+// user is never disconnected for that and may reconnect, so its record outlives the connection.
+// Owned by BlockRelay. Memory: SpoiltBlocks of each peer, of kMaxNamed addresses and of
+// kMaxDeparted peers.
 #pragma once
 
 #include "net/peer/peer_set.h"
@@ -19,7 +20,8 @@ public:
 
     /** A peer named by the user gets the record of earlier peers at its address. */
     void Connected(Peer& peer);
-    /** Keeps the record: a verdict on the peer's last blocks may come after it has left. */
+    /** Keeps the record, because the verdict on the peer's last blocks may come after its
+     *  disconnection. */
     void Disconnected(const Peer& peer);
     const SpoiltBlocks& Of(const Peer& peer) const { return *m_blocks[peer]; }
     /** The block is never requested from this peer again. Warns about peers named by the user;

@@ -1,10 +1,11 @@
 // TxAnnouncer: announcements of transactions to peers, and answers to their requests for them.
 // Owned by PeerManager. Rules, figures and log lines are Bitcoin Core's.
 //
-// Announcements trickle: a peer gets some of them at random times, in the order of mining, so that
-// it cannot tell when and from where a transaction came. All inbound peers of one network and one
-// of our addresses share these times: with many connections one learns no more. A peer may request
-// what was in the pool before its last announcements, and the transactions of the last block.
+// Announcements trickle: they are sent to a peer at random times, a few at a time and in mining
+// order, so that the peer cannot tell when and from where a transaction arrived. All inbound peers
+// of one network and one of our addresses share these times, so many connections reveal no more
+// than one. A peer may request transactions that were in the pool before its last announcements,
+// and those of the last block.
 //
 // Memory: for each peer a RollingFilter of kKnown ids, a Bloom filter of the peer (BIP37), and the
 // ids that wait for announcement (WaitingTxs): up to about twice as many as the pool has.
@@ -24,7 +25,7 @@ public:
     static constexpr int64_t kInboundInterval = 5 * kSecond;
     static constexpr int64_t kOutboundInterval = 2 * kSecond;
     static constexpr int64_t kFeeFilterInterval = 10 * 60 * kSecond;
-    /** A fee rate that changed much is sent after at most this time. */
+    /** A fee rate that changed considerably is sent after at most this time. */
     static constexpr int64_t kFeeFilterSoon = 5 * 60 * kSecond;
     /** Announcements at a time: fourteen for each second of kInboundInterval, and more if many
      * wait.
@@ -40,16 +41,17 @@ public:
     void Maintain(Peer& peer) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
-    /** To all peers that do not know it. */
+    /** Announces it to all peers that do not know it. */
     void Announce(const Transaction& tx);
     /** The peer knows the transaction of this id. */
     void NoteKnown(Peer& peer, const Uint256& id);
     void SetFeeFilter(Peer& peer, Amount rate);
-    /** The peer gets an announcement of the whole pool (BIP35). */
+    /** Announces the whole pool to the peer (BIP35). */
     void RequestPool(Peer& peer);
     /** Sends a requested transaction. False: the peer must not get it, or it is not there. */
     bool Send(Peer& peer, const InventoryItem& item);
-    /** Users' transactions that no peer has fetched, to all peers that do not know them. */
+    /** Announces users' transactions that no peer has fetched to all peers that do not know them.
+     */
     void AnnounceAgain();
 
 private:
@@ -81,7 +83,7 @@ private:
     RecentBlock& m_recent;
     const PeerStates<State> m_states{m_peers};
     const SipKey m_key{m_peers.Random64(), m_peers.Random64()};
-    /** By network and our address. As many as addresses we listen on. */
+    /** Key: network and our address. Bounded by the number of addresses that we listen on. */
     std::map<std::pair<AddressNetwork, Endpoint>, int64_t> m_next_to_inbound;
     FeeFilterRounder m_rounder;
     Amount m_full_rate = 0; //!< of the pool, at the start of the round

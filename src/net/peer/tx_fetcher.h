@@ -1,6 +1,6 @@
-// TxFetcher: which transactions to request from which peers, and what follows from a verdict on
-// one: requests, orphans, and filters of what need not be requested again. Owned by TxRelay, one
-// thread. Rules, figures and log lines are Bitcoin Core's.
+// TxFetcher: decides which transactions to request from which peers, and handles the verdicts:
+// further requests, orphans, and filters of transactions that need not be requested again. Owned by
+// TxRelay, one thread. Rules, figures and log lines are Bitcoin Core's.
 //
 // Memory: kMaxAnnouncements for each peer, an OrphanPool, and three filters (rolling_filter.h).
 #pragma once
@@ -14,7 +14,7 @@ namespace ibd {
 
 class TxFetcher {
 public:
-    /** Of a peer without permission `relay`. */
+    /** Bound for a peer without permission `relay`. */
     static constexpr size_t kMaxAnnouncements = 5'000;
     static constexpr size_t kMaxInFlight = 100; //!< requests; above it further ones are delayed
     static constexpr int64_t kNonPreferredDelay = 2 * kSecond;
@@ -29,9 +29,10 @@ public:
     void Established(const Peer& peer);
     void Disconnected(const Peer& peer);
 
-    /** The peer announces it. Returns whether it is known already. */
+    /** Records the announcement by a peer. Returns whether the transaction is known already. */
     bool Announced(const Peer& peer, const TxKey& key);
-    /** The caller requests them. `busy`: whether that hash is being checked. */
+    /** The hashes to request now; the caller must request them. `busy`: whether that hash is being
+     *  checked. */
     std::vector<TxKey> ToRequest(const Peer& peer, const std::function<bool(const Uint256&)>& busy);
     void NotFound(const Peer& peer, const InventoryList& list);
 
@@ -39,15 +40,16 @@ public:
     using Package = std::vector<TransactionRef>;
     struct Arrival {
         bool check = false; //!< the transaction should be checked
-        Package package;    //!< or this one; empty: none
+        Package package;    //!< or this package; empty: none
     };
     Arrival Arrived(PeerId peer, const TransactionRef& tx);
     /** It is in the pool. */
     void Accepted(const Transaction& tx);
     struct Refusal {
-        bool keep_extra = false; //!< a block may have it nevertheless
+        bool keep_extra = false; //!< keep it for compact blocks: a block may contain it
+                                 //!< nevertheless
         std::vector<Txid> missing_parents = {};
-        Package package = {}; //!< that may pass in its place; empty: none
+        Package package = {}; //!< a package that may be accepted instead; empty: none
     };
     /** `again`: it was refused before, alone or as an orphan. */
     Refusal Refused(PeerId peer, const TransactionRef& tx, const RuleViolation& why, bool again);
@@ -61,7 +63,7 @@ public:
 
     // The chain.
 
-    /** What was refused may now be valid. */
+    /** Call it when refused transactions may have become valid. */
     void TipChanged();
     /** `witness_ids`: of the block's transactions. */
     void BlockConnected(const BlockView& block, std::span<const Wtxid> witness_ids);
@@ -73,7 +75,7 @@ private:
     bool IsKnown(const TxKey& key, bool with_reconsiderable) const;
     int64_t DelayOf(const Peer& peer, bool by_txid) const;
     void RemoveKnown(std::vector<Txid>& parents) const;
-    /** Whether the peer may announce so many more. */
+    /** Whether the peer may announce this many more. */
     bool HasRoom(const Peer& peer, size_t announcements) const;
     bool AnnouncedOrphan(const Peer& peer, const TxKey& key);
     bool AskForParents(const Peer& peer, const std::vector<Txid>& parents, const Wtxid& orphan);
@@ -87,8 +89,8 @@ private:
     Logger& m_log{m_peers.At().log};
     TxRequests m_requests;
     OrphanPool m_orphans;
-    RollingFilter m_rejects;        //!< refused, whatever comes with them
-    RollingFilter m_reconsiderable; //!< paid too little alone; also packages
+    RollingFilter m_rejects;        //!< refused, alone or in a package
+    RollingFilter m_reconsiderable; //!< fee too low alone; also packages
     RollingFilter m_confirmed;
     size_t m_wtxid_peers = 0;
 };

@@ -1,6 +1,6 @@
-// TxReconciliation: agrees with peers to announce transactions by sketches (BIP330), as far as
-// Bitcoin Core does (-txreconciliation): versions are exchanged, sketches are not. Owned by
-// PeerManager. Rules and log lines are Core's.
+// TxReconciliation: negotiates with peers the announcement of transactions by sketches (BIP330), to
+// the extent that Bitcoin Core does (-txreconciliation): versions are exchanged, sketches are not.
+// Owned by PeerManager. Rules and log lines are Core's.
 #pragma once
 
 #include "net/peer/peer_set.h"

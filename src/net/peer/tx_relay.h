@@ -1,15 +1,16 @@
-// TxRelay: transactions from peers. Owned by PeerManager. What to request is decided by a
-// TxFetcher, announcements to peers by a TxAnnouncer; here is the way of a transaction to the pool:
+// TxRelay: transactions from peers. Owned by PeerManager. A TxFetcher decides about requests, and a
+// TxAnnouncer about announcements to peers; this class moves transactions to the pool:
 //
 //   tx ─> line of peers ─> PeerPool::Offer ─ checked elsewhere ─> verdict ─> orphans, announcement
 //
 // A peer has one transaction in line or with the pool; until the verdict no further message of it
 // is read, so that its answers keep their order. So the line has at most one transaction for each
-// peer, and each waits for all others once; one that fits into the room that is left passes others.
-// Orphans whose parents came take the same way, in the turn of a peer that announced them.
+// peer, and each waits at most once for every other; one that fits into the remaining room passes
+// others. Orphans whose parents were received take the same path, in the turn of a peer that
+// announced them.
 //
-// A verdict may cost thousands of look-ups, of the orphan's parents or of children. So a round
-// takes some of them (kLinksOfRound), and blocks pass the others.
+// A verdict may cost thousands of look-ups, of the orphan's parents or of children. So a round does
+// only a part of them (kLinksOfRound), and blocks are handled before the rest.
 //
 // Memory: that of the TxFetcher; a transaction or a package for each peer; ExtraTxs.
 #pragma once
@@ -25,9 +26,10 @@ namespace ibd {
 
 class TxRelay final : public PeerTopic {
 public:
-    static constexpr size_t kMaxExtraBytes = 100'000; //!< of a refused transaction that is kept
-    /** Inputs and outputs whose verdicts a round takes, or one verdict with more. Each may cost a
-     *  look-up: some microsecond. */
+    static constexpr size_t kMaxExtraBytes = 100'000; //!< size of a refused transaction that is
+                                                      //!< kept
+    /** A round handles verdicts with at most this number of inputs and outputs in total, or one
+     *  larger verdict. Each may take a look-up of about a microsecond. */
     static constexpr size_t kLinksOfRound = 500;
 
     TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent,
@@ -47,7 +49,7 @@ public:
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork) override;
     void Describe(const Peer& peer, PeerInfo& info) const override;
 
-    /** The peer announces a transaction by inv. False: it was disconnected for that. */
+    /** Handles an announcement by inv. False: the peer was disconnected for it. */
     bool TakeInv(Peer& peer, const InventoryItem& item);
     const TxFetcher& Fetcher() const { return m_fetcher; }
     /** For compact blocks. */
@@ -56,7 +58,7 @@ public:
 private:
     struct State {
         std::optional<TxOffer> waiting; //!< in line
-        bool is_checked = false;        //!< an offer of it is with the pool
+        bool is_checked = false;        //!< an offer of the peer is with the pool
         int64_t last_tx = 0;            //!< seconds since 1970; 0: never
     };
     PeerPool* Pool() const { return m_at.pool; }
@@ -92,8 +94,8 @@ private:
     ExtraTxs m_extra{m_peers.Options().extra_txs};
     std::deque<PeerId> m_line;         //!< peers with a waiting offer; some may have disconnected
     std::multiset<Uint256> m_busy;     //!< txids and wtxids of the offers with the pool
-    std::deque<TxAnswer> m_answers;    //!< that no round has taken yet
-    const HeaderNode* m_tip = nullptr; //!< of the last TipChanged()
+    std::deque<TxAnswer> m_answers;    //!< answers that no round has handled yet
+    const HeaderNode* m_tip = nullptr; //!< the tip of the last TipChanged()
 };
 
 } // namespace ibd

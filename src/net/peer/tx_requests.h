@@ -1,16 +1,15 @@
-// TxRequests: the transactions that peers have announced, and which peer is asked for each, and
-// when. Owned by TxRelay, one thread.
+// TxRequests: the transactions that peers have announced, and the choice of the peer and the time
+// to request each. Owned by TxRelay, one thread.
 //
 // An announcement is a peer and a hash. It becomes ready at its time, is requested at most once,
-// and is done when the peer has answered or its time is over; once all announcements of a hash are
-// done they are forgotten. For a hash that is requested from no peer one ready announcement is
-// chosen: of the preferred peers if there are any, and among these by a keyed hash, which no peer
-// can foresee. So a peer that does not answer delays a transaction, by one time-out, and cannot
-// withhold it.
+// and is done when the peer has answered or timed out; once all announcements of a hash are done
+// they are forgotten. If a hash is not requested from any peer, one ready announcement is chosen:
+// preferred peers first, and among these by a keyed hash that no peer can predict. So a peer that
+// does not answer can delay a transaction by one timeout, but not withhold it.
 //
 // Memory: some 300 bytes for each announcement; the caller bounds their number for each peer
-// (TxFetcher). An operation costs a logarithm of all announcements, and the peers of its hash.
-// Peers choose the hashes, so tables of them are keyed.
+// (TxFetcher). An operation takes a logarithm of the number of announcements, plus the number of
+// peers of its hash. Peers choose the hashes, so tables of them are keyed.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -35,16 +34,17 @@ public:
         PeerId peer = -1;
         TxKey key;
     };
-    /** What may be requested from the peer now, in the order of its announcements. Adds the
-     * requests of all peers that ran out of time since the last call. */
+    /** The hashes to request from the peer now, in the order of its announcements. Appends to
+     *  `expired` the requests of all peers that timed out since the last call. */
     std::vector<TxKey> Requestable(PeerId peer, int64_t now, std::vector<Expired>& expired);
-    /** It is requested from that peer, for which it is requestable, until `expiry`. */
+    /** Marks the hash as requested from that peer until `expiry`; it must be requestable. */
     void Requested(PeerId peer, const Uint256& hash, int64_t expiry);
-    /** The peer has sent it, or does not have it. */
+    /** Call it when the peer has sent it, or does not have it. */
     void Answered(PeerId peer, const Uint256& hash);
     /** It is no longer wanted. */
     void Forget(const Uint256& hash);
-    /** No transaction of this txid is wanted, but for one that has it as its wtxid as well. */
+    /** Call it when no transaction with this txid is wanted any more, except one whose wtxid is the
+     *  same. */
     void ForgetTxid(const Txid& id);
     void Disconnected(PeerId peer);
 
@@ -53,12 +53,12 @@ public:
     /** Requests to a peer. */
     size_t InFlight(PeerId peer) const;
     size_t Size() const { return m_size; }
-    /** Adds the peers that may still send it. By txid: those that have announced a txid. */
+    /** Adds the peers that may still send it. For a txid: only peers that announced by txid. */
     void AddCandidates(const TxKey& key, std::vector<PeerId>& peers) const;
 
 private:
     enum class State {
-        kDelayed, //!< its time has not come
+        kDelayed, //!< not ready yet
         kReady,
         kChosen, //!< the one ready announcement of its hash to be requested
         kRequested,
@@ -72,7 +72,8 @@ private:
         int64_t time = 0; //!< kDelayed: of the earliest request; kRequested: of the time-out
         uint64_t sequence = 0;
     };
-    using Announcements = std::vector<Announcement>; //!< of one hash; one for each peer at most
+    using Announcements = std::vector<Announcement>; //!< the announcements of one hash; at most one
+                                                     //!< for each peer
     struct Hasher {
         SipKey key;
         size_t operator()(const Uint256& hash) const

@@ -1,14 +1,14 @@
 // WaitingTxs: transactions that wait for their announcement to one peer. Owned by TxAnnouncer, one
 // thread.
 //
-// They leave in the order of mining, as the pool says at that moment. The pool is not asked about
-// all of them each time, as many may wait: their order here is by the rates that it said before. An
-// announcement asks about the best by these, and, if more wait, about some of the others in turn,
-// which renews their rates. So while few wait the order is exact. Otherwise a transaction may be
-// late whose rate rose since it had its turn; but never later than one that spends it.
+// They are announced in the pool's current mining order. Because many may wait, the pool is not
+// queried for all of them each time: they are ordered here by the rates that it returned before. An
+// announcement queries the best of these and, if more wait, some of the others in turn, which
+// updates their rates. So if few wait, the order is exact. Otherwise a transaction whose rate rose
+// since its last query may be late, but never later than one that spends it.
 //
-// A transaction that left the pool is forgotten in its turn. For each that comes, two have a turn:
-// so transactions that left never outnumber the others for long.
+// A transaction that left the pool is removed in its turn. For each one added, two have a turn, so
+// transactions that left cannot outnumber the others for long.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -22,12 +22,12 @@ namespace ibd {
 
 class WaitingTxs {
 public:
-    /** Transactions that an announcement asks about besides the announced ones. */
+    /** Transactions that an announcement queries besides the announced ones. */
     static constexpr size_t kMoreAsked = 200;
-    /** Turns of others for each transaction that came. */
+    /** Turns of others for each added transaction. */
     static constexpr size_t kTurnsOfNew = 2;
 
-    /** `rate`: at which it would be mined. If it waits already, that is renewed. */
+    /** `rate`: at which it would be mined; it is updated if the transaction waits already. */
     void Add(const Wtxid& id, double rate)
     {
         const auto [it, is_new] = m_rates.try_emplace(id, rate);

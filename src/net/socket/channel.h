@@ -2,8 +2,8 @@
 // input, and traffic counters. Any thread; one short lock.
 //
 // Bounds: the senders bound queued output (they neither request nor answer during SendPaused());
-// the pause of AddUnread() bounds unread input. Both are bounded for each connection, and for all
-// together (input_room.h, OutputRoom), as long as the connection or bytes of it exist.
+// the pause requested by AddUnread() bounds unread input. Both are bounded for each connection, and
+// for all together (input_room.h, OutputRoom), as long as the connection or its bytes exist.
 #pragma once
 
 #include "net/peer/peer_link.h"
@@ -23,8 +23,8 @@ inline constexpr std::string_view kOtherType = "*other*";
 /** Bytes of queued output of all connections. Any thread; outlives their channels. */
 class OutputRoom {
 public:
-    /** Above it a peer with queued output is paused, so that peers that do not read what they ask
-     *  for hold one answer each. */
+    /** Above it every peer with queued output is paused, so that peers which do not read their
+     *  answers hold at most one answer each. */
     static constexpr size_t kMaxBytes = 16 << 20;
 
     void Add(size_t bytes) { m_bytes += bytes; }
@@ -55,8 +55,8 @@ public:
     /** The next message to send. After it returned nothing, Queue() asks for a wake-up again. */
     std::optional<OutgoingMessage> Take();
     bool HasQueued() const;
-    /** Bytes held by the transport; SendPaused(): more than -maxsendbuffer bytes wait in total, or
-     *  some, and those of all connections are too many. */
+    /** Sets the bytes held by the transport. SendPaused(): more than -maxsendbuffer bytes wait, or
+     *  any wait while those of all connections exceed OutputRoom. */
     void SetTransportMemory(size_t bytes);
     bool SendPaused() const;
     /** Whether a pause has ended; true once for each pause. */

@@ -2,7 +2,7 @@
 // thread of the peers uses its Channel.
 //
 // Memory: the transport's (transport.h) and one message that the transport has not accepted yet.
-// What a stranger sends is within an InputRoom.
+// Input from strangers is bounded by an InputRoom.
 #pragma once
 
 #include "net/socket/channel.h"
@@ -27,7 +27,7 @@ public:
     virtual int64_t Now() = 0;
     /** Shared buffer for receiving, for one connection at a time. */
     virtual MutableByteSpan Buffer() = 0;
-    /** A pause of sending has ended. */
+    /** Called when a pause of sending has ended. */
     virtual void OnRelief(Connection& connection) = 0;
     virtual void CountTraffic(size_t sent, size_t received) = 0;
     /** "peer=3", with the address if logging allows it. */
@@ -40,7 +40,7 @@ public:
     static constexpr int kRoomCheckMicros = 50'000; //!< while it waits for room
 
     /** Takes the socket; reads from now on, and writes after the first Flush(). `strangers`: the
-     *  room for an inbound peer's messages; null: it is none. */
+     *  room for the messages of an inbound peer; null for an outbound peer. */
     Connection(ConnectionOwner& owner, event_base* base, int fd, NewPeer peer,
                std::shared_ptr<Channel> channel, std::unique_ptr<Transport> transport,
                InputRoom* strangers);
@@ -49,13 +49,13 @@ public:
     Connection& operator=(const Connection&) = delete;
 
     const NewPeer& Peer() const { return m_peer; }
-    /** There are messages in the channel. */
+    /** Sends the messages in the channel. */
     void Flush();
     void ResumeReading();
     /** Closes after writing the queued bytes that the system accepts at once. */
     void Close();
     bool IsClosed() const { return m_fd < 0; }
-    /** The peer closed the connection as a v1-only node does. */
+    /** Whether the peer closed the connection as a v1-only node does. */
     bool ShouldReconnectV1() const { return m_transport->ShouldReconnectV1(); }
 
 private:
@@ -81,15 +81,15 @@ private:
     const NewPeer m_peer;
     const std::shared_ptr<Channel> m_channel;
     const std::unique_ptr<Transport> m_transport;
-    std::optional<MessageRoom> m_room;     //!< of a stranger, until it is closed
+    std::optional<MessageRoom> m_room;     //!< room of a stranger, until it is closed
     std::optional<OutgoingMessage> m_next; //!< taken from the channel, but not accepted by the
                                            //!< transport yet
     int m_fd;
-    bool m_blocked = false; //!< the system accepts no more for now
-    int64_t m_blocked_until = 0; //!< when EndIfSlow() ends that; 0: not asked yet
+    bool m_blocked = false;      //!< the system accepts no more bytes for now
+    int64_t m_blocked_until = 0; //!< time at which EndIfSlow() closes it; 0: not called yet
     std::unique_ptr<event, Free> m_read;
     std::unique_ptr<event, Free> m_write;
-    std::unique_ptr<event, Free> m_room_timer; //!< null: it has not waited yet
+    std::unique_ptr<event, Free> m_room_timer; //!< null before the first wait
 };
 
 /** "Connection refused (111)": a system error in the form of Core's log. */

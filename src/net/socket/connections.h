@@ -36,11 +36,11 @@ public:
     virtual void Accepted(Caller caller) = 0;
     virtual void Dialled(DialResult result) = 0;
     virtual void Received(PeerId peer, std::vector<ReceivedMessage> messages) = 0;
-    /** A peer with SendPaused() can be sent to again. */
+    /** The pause of a peer with SendPaused() has ended. */
     virtual void Relieved(PeerId peer) = 0;
     /** The last event of a peer. `speaks_v1`: reconnect by v1. */
     virtual void Closed(PeerId peer, bool speaks_v1) = 0;
-    /** Our address is reachable by others, or no longer. */
+    /** Our address has become reachable by others, or no longer is. */
     virtual void Reachable(const Endpoint& own, bool on) = 0;
 };
 

@@ -31,7 +31,7 @@ struct DialResult {
     SocketId id = -1;
     /** Number of targets tried; with `ok` the last one has a socket. */
     size_t tried = 0;
-    /** For each tried target: whether the proxy failed, which says nothing about the peer. */
+    /** For each tried target: whether the proxy failed, so that the peer is not at fault. */
     std::vector<bool> proxy_failed;
     bool ok = false;
     Endpoint local;

@@ -1,7 +1,7 @@
 // I2pSession: our own I2P address, and streams to and from others, through a router's SAM 3.1
-// bridge. A session lasts as long as its control socket; it is created when first needed, and again
-// after the bridge has dropped it. With a key file the address is permanent, and others can connect
-// to it; without, the bridge makes a new one each time.
+// bridge. A session lasts as long as its control socket; it is created when first needed, and
+// created again after the bridge has dropped it. With a key file the address is permanent, and
+// others can connect to it; without, the bridge makes a new one each time.
 //
 // Owned by Connections, on its thread; callbacks run there. Memory: kLongestLine for each stream
 // being created. Format of the key file: doc/formats/peers.md.
@@ -38,7 +38,7 @@ public:
     /** A socket to the peer, or -1; `bridge_failed`: the failure says nothing about the peer. */
     using Connected = std::function<void(int fd, bool bridge_failed, const Endpoint& own)>;
     struct Listener {
-        /** Our address accepts streams, or no longer. */
+        /** Our address has begun to accept streams, or no longer does. */
         std::function<void(const Endpoint& own, bool on)> listening;
         /** An inbound stream; the receiver owns the socket. */
         std::function<void(int fd, const Endpoint& own, const Endpoint& peer)> accepted;

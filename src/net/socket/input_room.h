@@ -1,12 +1,11 @@
-// InputRoom: bounds the memory of what peers have sent and this node has not processed yet, of many
-// connections together: unread messages, and messages under way for which room was reserved. There
-// is one for peers that this node has called (Called()), and one for peers that call it, however
-// many and hostile they are (Strangers()).
+// InputRoom: bounds the memory of unprocessed input over many connections: unread messages, and
+// partly received messages for which room was reserved. There is one for outbound peers (Called()),
+// and one for inbound peers, which may be many and hostile (Strangers()).
 //
-// A connection without unread input always receives, so that none waits for others. What it may add
-// to a full room is bounded: a called peer by one message; a stranger by kShortMessage bytes, as a
-// longer message waits, in order of arrival, until there is room for all of it. The bytes of a peer
-// that has left count until they are freed.
+// A connection without unread input always receives, so that none waits for others. Its addition to
+// a full room is bounded: one message of an outbound peer; kShortMessage bytes of a stranger,
+// because a longer message waits, in order of arrival, until there is room for all of it. The bytes
+// of a disconnected peer count until they are freed.
 //
 // Owned by Connections; outlives its channels. Counting: any thread; reserving: net-io.
 #pragma once
@@ -18,19 +17,19 @@
 
 namespace ibd {
 
-/** What a MessageRoom belongs to. */
+/** The owner of a MessageRoom. */
 class RoomUser {
 public:
     virtual ~RoomUser() = default;
-    /** Others wait for room: it ends, and leaves the room, if it uses its own too slowly. `now`:
-     *  microseconds of Env::MonotonicMicros(). */
+    /** Called while others wait for room: if its message arrives too slowly, it closes and frees
+     *  its room. `now`: microseconds of Env::MonotonicMicros(). */
     virtual void EndIfSlow(int64_t now) = 0;
 };
 
 class InputRoom {
 public:
     /** A longer message of a stranger needs a reservation; bytes. Compact blocks of 5,000
-     *  transactions are shorter, and no peer can delay them. */
+     *  transactions are shorter, so peers cannot delay them. */
     static constexpr size_t kShortMessage = 32 << 10;
     static constexpr size_t kCalledBytes = 16 << 20;
     /** Room for three of the longest messages. */
@@ -46,20 +45,20 @@ public:
 
     void Add(size_t bytes) { m_bytes += bytes; }
     void Subtract(size_t bytes) { m_bytes -= bytes; }
-    /** Whether a connection that has unread input shall receive no more. */
+    /** Whether a connection with unread input must stop receiving. */
     bool IsFull() const { return m_bytes > m_pause; }
     size_t Bytes() const { return m_bytes; }
 
     // net-io.
 
-    /** Microseconds for a message once its room is reserved: 4 MB at 1 Mbit/s. So long, too, a
-     *  peer with unread input need not take its answers. */
+    /** Microseconds for a message once its room is reserved: 4 MB at 1 Mbit/s. For the same time a
+     *  peer with unread input may leave its answers unread. */
     static constexpr int64_t kPatience = 32'000'000;
 
     void Enter(RoomUser& user) { m_users.push_back(&user); }
     void Leave(const RoomUser& user);
-    /** Adds `bytes`, unless there is no room for them, or others wait for some; then the user waits
-     *  too, until a call succeeds. The next user to be served also ends slow ones. */
+    /** Adds `bytes`. If there is no room for them, or others already wait, the user waits too,
+     *  until a call succeeds. The first waiting user also causes slow ones to be closed. */
     bool Reserve(RoomUser& user, size_t bytes);
     int64_t Now() const { return m_env.MonotonicMicros(); }
 
@@ -76,7 +75,8 @@ private:
     std::deque<RoomUser*> m_waiting; //!< the next one first
 };
 
-/** A stranger's message under way, and its part of the room. Owned by a Connection; net-io. */
+/** A partly received message of a stranger, and its part of the room. Owned by a Connection;
+ *  net-io. */
 class MessageRoom {
 public:
     MessageRoom(InputRoom& room, RoomUser& user) : m_room(room), m_user(user)
@@ -87,8 +87,8 @@ public:
     MessageRoom(const MessageRoom&) = delete;
     MessageRoom& operator=(const MessageRoom&) = delete;
 
-    /** Of the message under way `left` of `size` bytes are to come; `size` 0: there is none.
-     *  Returns how many bytes to receive; 0: none before a later call succeeds. */
+    /** `left` of the `size` bytes of the current message are still to be received; `size` 0: there
+     *  is none. Returns the number of bytes to receive; 0: none until a later call returns more. */
     size_t MayReceive(size_t size, size_t left);
     /** The message has arrived. */
     void Arrived();

@@ -33,7 +33,7 @@ public:
     void Send(std::string_view text);
     /** Limit for the other side's silence from now on, milliseconds; 0: none. */
     void ExpectWithin(int64_t milliseconds);
-    /** Releases the socket, for other code to read the bytes after the last line. No callback
+    /** Releases the socket, so that other code reads the bytes after the last line. No callback
      *  follows. */
     int Release();
 

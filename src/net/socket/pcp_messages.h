@@ -14,13 +14,13 @@ namespace ibd {
 inline constexpr uint16_t kPcpPort = 5351; //!< UDP port of the router, for both protocols
 inline constexpr size_t kLongestPcp = 1100;
 
-/** Random, the same in each renewal: changing the mapping requires it. */
+/** Random, and the same in each renewal, because changing a mapping requires it. */
 using PcpNonce = std::array<uint8_t, 12>;
 
 struct PortMapRequest {
     PcpNonce nonce{};
     NetAddress internal;  //!< our address in the router's network
-    NetAddress external;  //!< any address of the wanted kind
+    NetAddress external;  //!< any address of that family
     uint16_t port = 0;    //!< internal and external port
     uint32_t seconds = 0; //!< duration
 };
@@ -40,7 +40,7 @@ struct PortMapAnswer {
     };
     Kind kind = Kind::kStray;
     std::string text;
-    bool not_authorized = false; //!< probably lasting: the router's owner forbids it
+    bool not_authorized = false; //!< probably permanent: the router's owner forbids it
     bool no_resources = false;   //!< another mapping may use the port
     PortMapping mapping;
 };

@@ -1,7 +1,7 @@
 // PortMapper: asks the router to forward our port to us (-natpmp) by PCP, or by NAT-PMP if the
 // router supports only that: for IPv4, and for each of our routable IPv6 addresses, which a
 // firewall may block. Renews after half of the granted time; retries later after a failure.
-// Mappings are not removed at the end, as they are short.
+// Mappings are not removed at the end, because they expire soon.
 //
 // Used on the thread of the owner's loop; callbacks run there. Memory: a few addresses.
 #pragma once

@@ -25,11 +25,10 @@ public:
     Bytes TakeOutgoing() { return std::exchange(m_outgoing, {}); }
     /** Size of the server's next answer; later bytes may be the peer's. 0 if IsDone(). */
     size_t Wanted() const;
-    /** Takes at most Wanted() bytes. The error ends the attempt; it is in the words of Core's log.
-     */
+    /** Takes at most Wanted() bytes. An error ends the attempt; its text is that of Core's log. */
     Result<> Receive(ByteSpan bytes);
     bool IsDone() const { return m_state == State::kDone; }
-    /** The server works, but did not reach the peer. */
+    /** Whether the server works, but did not reach the peer. */
     bool PeerFailed() const { return m_peer_failed; }
 
 private:

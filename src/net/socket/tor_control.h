@@ -45,7 +45,7 @@ public:
         bool find_proxy = false; //!< the user named no proxy
     };
     struct Events {
-        /** The service is reachable, or no longer. */
+        /** The service has become reachable, or no longer is. */
         std::function<void(const Endpoint& service, bool on)> service;
         std::function<void(const Endpoint& socks)> proxy;
     };

@@ -1,5 +1,5 @@
-// UploadMeter: the rest of -maxuploadtarget in the current day. Owned by PeerNetwork, thread of the
-// peers only. Times in seconds since 1970.
+// UploadMeter: the remaining part of -maxuploadtarget in the current day. Owned by PeerNetwork,
+// thread of the peers only. Times in seconds since 1970.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ public:
     int64_t SecondsLeft(int64_t now) const;
     uint64_t BytesLeft() const;
     bool IsReached() const { return m_target != 0 && m_in_cycle >= m_target; }
-    /** Old blocks are served while the rest suffices for the blocks still expected today. */
+    /** Whether old blocks may be served: the remaining bytes suffice for the new blocks still
+     *  expected today. */
     bool ServesHistorical(int64_t now) const;
 
 private:

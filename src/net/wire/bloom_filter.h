@@ -1,4 +1,4 @@
-// BloomFilter: the transactions that a peer wants, as described by BIP37. Values; one thread.
+// BloomFilter: the filter for the transactions that a peer wants (BIP37). Values; one thread.
 // Memory: at most kMaxBloomFilter bytes.
 #pragma once
 

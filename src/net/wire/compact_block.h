@@ -30,11 +30,11 @@ CompactBlockMessage MakeCompactBlock(const BlockView& block, std::span<const Wtx
 /** The payload of a blocktxn; nothing: an index is out of range. */
 std::optional<Bytes> BlockTxnPayload(const BlockView& block, std::span<const uint16_t> indexes);
 
-/** Transactions that an expected block may contain: a pool's, and others. */
+/** Transactions that an expected block may contain: those of the pool, and others. */
 class TransactionSource {
 public:
     virtual ~TransactionSource() = default;
-    /** Some transactions, each with its witness id at the same place; null: there is none. */
+    /** Transactions, and at the same indexes their wtxids; null: the place is free. */
     using Visit = std::function<bool(std::span<const Wtxid>, std::span<const TransactionRef>)>;
     /** Visits all, in groups, until `more` returns false. */
     virtual void ForEachTransaction(const Visit& more) const = 0;
@@ -80,16 +80,16 @@ private:
     bool m_spent = false;
 };
 
-/** Peers that we asked to announce blocks by cmpctblock ("high bandwidth"): the last ones that sent
- *  a block, and at least one outbound peer among them, if there was one. As in Core, a disconnected
+/** Peers that we asked to announce blocks by cmpctblock ("high bandwidth"): the last peers that
+ *  sent a block, including at least one outbound peer if there was one. As in Core, a disconnected
  *  peer keeps its place until others displace it. */
 class CompactAnnouncers {
 public:
     static constexpr size_t kMost = 3;
 
     struct Change {
-        bool start = false;         //!< the peer must be asked to start
-        std::optional<PeerId> stop; //!< peer to be asked to stop
+        bool start = false;         //!< ask the peer to start
+        std::optional<PeerId> stop; //!< peer to ask to stop
     };
     /** `peer` sent a block. `is_outbound`: whether a peer is connected and outbound. */
     Change BroughtBlock(PeerId peer, const std::function<bool(PeerId)>& is_outbound);

@@ -31,7 +31,7 @@ enum class MessageTopic : uint8_t {
     kSpentCoins,
 };
 
-/** From when on a peer may send a message; earlier ones are ignored. */
+/** The stage from which a peer may send a message; earlier messages are ignored. */
 enum class MessageStage : uint8_t {
     kFirst,       //!< as the first message
     kNegotiation, //!< after its version
@@ -49,11 +49,12 @@ struct MessageEntry {
     uint8_t short_id; //!< BIP324; 0: none
     MessageTopic topic;
     MessageStage stage;
-    size_t max_bytes; //!< of the payload as its codec writes it, from what its decoder keeps
+    size_t max_bytes; //!< largest payload that the codec writes from a decoded message
 };
 
 namespace message_sizes {
-inline constexpr size_t kCount = 3; //!< of a CompactSize for a list of less than 65,536 entries
+inline constexpr size_t kCount = 3; //!< bytes of a CompactSize for a list of less than 65,536
+                                    //!< entries
 inline constexpr size_t kLongCount = 5;
 inline constexpr size_t kHash = 32;
 inline constexpr size_t kEndpoint = 18;
@@ -120,7 +121,7 @@ inline constexpr auto kMessages = [] {
         MessageEntry<SpentCoinsMessage>{0, kSpentCoins, kEstablished, kMaxPayload},
     };
 }();
-/** Those at the front of kMessages that Core knows. */
+/** The number of messages, at the front of kMessages, that Core knows. */
 inline constexpr size_t kCoreMessages = 36;
 
 /** An entry without its codec. */

@@ -4,7 +4,7 @@
 // Decode() accepts and refuses exactly as Bitcoin Core's deserialization. Like Core, it ignores
 // bytes after a message, except for `feature`. A refused message is dropped and the peer kept,
 // unless the struct says otherwise. Lists with a protocol limit keep at most that number of
-// entries: a sender of more misbehaves, which the caller must check (BoundedList::TooMany).
+// entries: sending more is misbehaviour, which the caller must check (BoundedList::TooMany).
 #pragma once
 
 #include "consensus/merkle_proof.h"
@@ -247,7 +247,7 @@ struct GetBlocksMessage : LocatorMessage {
 struct HeadersMessage {
     static constexpr std::string_view kType = "headers";
 
-    /** If too many are announced, none is read. */
+    /** If the count is too large, none is read. */
     BoundedList<BlockHeader, kMaxHeaders> list;
 
     void Write(Writer& writer) const;
@@ -276,7 +276,7 @@ struct CompactBlockMessage { //!< BIP152
     BlockHeader header;
     uint64_t nonce = 0; //!< random; with the header it is the key of the short ids
     std::vector<uint64_t> short_ids;
-    /** Not checked here to form a block with the short ids. */
+    /** Whether they form a block with the short ids is not checked here. */
     std::vector<PrefilledTx> prefilled;
 
     void Write(Writer& writer) const;

@@ -26,7 +26,7 @@ struct GetSpentCoinsMessage {
 };
 
 struct CoinOfInput {
-    uint32_t input = 0; //!< its place among the inputs of the block, without the coinbase's
+    uint32_t input = 0; //!< its index among the inputs of the block, without the coinbase's
     Coin coin;
 
     bool operator==(const CoinOfInput&) const = default;

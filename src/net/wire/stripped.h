@@ -1,4 +1,4 @@
-// Transactions as nodes had them before BIP144, without witness.
+// Transactions in the format before BIP144, without witness.
 #pragma once
 
 #include "primitives/tx_view.h"

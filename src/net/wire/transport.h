@@ -48,7 +48,7 @@ struct TransportInfo {
 /** The bytes to be written, in order. */
 class SendBuffer {
 public:
-    /** Pieces up to this size are copied together rather than written separately. */
+    /** Pieces up to this size are copied into one buffer instead of being written separately. */
     static constexpr size_t kWorthJoining = 4096;
 
     void Push(Bytes piece);
@@ -87,10 +87,10 @@ public:
     /** Call it only if HasMessage(). */
     virtual ReceivedMessage TakeMessage() = 0;
     struct UnderWay {
-        size_t size = 0; //!< of the payload; 0: no message is under way
-        size_t left = 0; //!< bytes of it to come, without framing
+        size_t size = 0; //!< size of the payload; 0: no message is being received
+        size_t left = 0; //!< bytes of it still to be received, without framing
     };
-    /** The message, or packet without one, that has begun to arrive. */
+    /** The message, or a packet without one, that is partly received. */
     virtual UnderWay Receiving() const = 0;
 
     // Sending.

@@ -1,7 +1,8 @@
 // V1Transport: unencrypted messages, each with the network's magic, its type, size and a checksum.
 // The checksum of a `block` is written but not verified: merkle root and witness commitment cover
 // the same bytes, and verifying costs a hash over all of them. The checksum of a `hintsdata`, which
-// only our own nodes exchange, is not even written: the file's own checksums cover its bytes.
+// is exchanged only between nodes of this program, is not even written: the file's own checksums
+// cover its bytes.
 #pragma once
 
 #include "net/wire/transport.h"

@@ -49,7 +49,7 @@ private:
         kGarbage, //!< arbitrary bytes, then the terminator
         kLength,  //!< of a packet
         kPacket,  //!< its header and contents, then its tag
-        kMessage, //!< none before TakeMessage()
+        kMessage, //!< no bytes are accepted before TakeMessage()
         kV1,      //!< handled by m_v1
     };
 
