@@ -1,5 +1,5 @@
-// bitcoin-cli: turns a command line into an RPC call and its answer into text and an exit code. One
-// thread; everything but the network is passed in.
+// bitcoin-cli: turns a command line into an RPC call, and the answer into text and an exit code.
+// One thread. Streams and files are passed in; only the network is accessed directly.
 #pragma once
 
 #include "util/env.h"

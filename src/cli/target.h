@@ -1,4 +1,4 @@
-// The options of bitcoin-cli, and the server and login that follow from them.
+// The options of bitcoin-cli, and the server and login derived from them.
 #pragma once
 
 #include "cli/http_client.h"
@@ -21,10 +21,10 @@ struct CliOptions {
     bool net_info = false;
     bool named = false; //!< arguments are name=value
     std::string id = "1";
-    bool wait = false;        //!< until the node serves calls
+    bool wait = false;        //!< wait until the node serves calls
     int64_t wait_seconds = 0; //!< at most; 0: no limit
     std::optional<std::string> wallet = {};
-    bool read_words = false; //!< from standard input, as the following
+    bool read_words = false; //!< read from standard input, like the next two
     bool read_password = false;
     bool read_passphrase = false;
 };
@@ -35,22 +35,23 @@ OptionTopic<CliOptions> CliTopic();
 void AddCliOptions(ArgsManager& args);
 Result<CliOptions> ReadCliOptions(const ArgsManager& args);
 
-/** Refuses more than one of the options that stand for calls, even if switched off. */
+/** Refuses more than one of the options that replace a call (such as -getinfo), even if one is
+ *  negated. */
 Result<> CheckOneSpecial(const ArgsManager& args);
 /** Refuses -ipcconnect, as there is no bitcoin-node socket. */
 Result<> CheckIpc(const ArgsManager& args);
 /** A password that was not given as an option. */
 void SetPassword(ArgsManager& args, const std::string& password);
 
-/** Host and port. -rpcport has precedence over a port in -rpcconnect, and that over the
- *  network's. Sets no login. */
+/** Host and port. The port is that of -rpcport, else of -rpcconnect, else the network's default.
+ *  Does not set the login. */
 Result<HttpTarget> ReadTarget(const ArgsManager& args, const DataPaths& paths,
                               std::ostream& warnings);
 
 /** "user:password" from the options, else from the cookie; empty: neither exists. */
 std::string ReadLogin(Env& env, const ArgsManager& args, const DataPaths& paths);
 
-/** The probable reason, by the options, why a node answers 401 to `login`. */
+/** The probable reason, judged by the options, for a node's answer 401 to `login`. */
 std::string LoginRefused(const ArgsManager& args, const DataPaths& paths, const std::string& login);
 
 /** "/", or the path for a wallet's calls: its name, with all but letters, digits and "-._~" as %XX.

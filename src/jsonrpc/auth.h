@@ -17,7 +17,7 @@ struct RpcAuthOptions {
     std::string password;                 //!< -rpcpassword; empty: a cookie is made instead
     std::vector<std::string> salted;      //!< -rpcauth=user:salt$hash
     std::optional<Path> cookie;           //!< path of the cookie; nothing: no cookie
-    std::filesystem::perms cookie_perms = //!< -rpccookieperms; 0600 unless loosened
+    std::filesystem::perms cookie_perms = //!< -rpccookieperms; 0600 by default
         std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     std::vector<std::string> whitelist;    //!< -rpcwhitelist=user:method,method
     std::optional<bool> whitelist_default; //!< -rpcwhitelistdefault

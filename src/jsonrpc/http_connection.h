@@ -1,6 +1,6 @@
 // HttpConnection: one client of the HTTP server: reads consecutive requests, writes the answers in
-// order, keeps the connection by the rules of HTTP/1.0 and 1.1. Owned by HttpServer and used on its
-// loop's thread only.
+// order, and keeps the connection open according to HTTP/1.0 and 1.1. Owned by HttpServer and used
+// on its loop's thread only.
 #pragma once
 
 #include "jsonrpc/http_parser.h"
@@ -22,9 +22,10 @@ public:
     virtual void OnRequest(HttpConnection& connection) = 0;
     /** The connection is closed: destroy it soon, but not within this call. */
     virtual void OnClosed(class HttpConnection& connection) = 0;
-    /** The current piece of the answer is sent: SendPiece() is due, now or later. */
+    /** The current piece of the answer is sent: call SendPiece(), now or later. */
     virtual void OnPieceWanted(HttpConnection& connection) = 0;
-    /** All bytes held of request bodies grow or shrink by `bytes`; false: the limit is exceeded. */
+    /** The total size of request bodies in memory changes by `bytes`; false: the limit is exceeded.
+     */
     virtual bool OnBodyBytes(int64_t bytes) = 0;
     /** Seconds since 1970, for the Date header. */
     virtual int64_t Now() = 0;
@@ -54,7 +55,7 @@ public:
     bool IsBusy() const { return m_state == State::kAnswering || m_state == State::kWriting; }
     bool IsClosed() const { return m_state == State::kClosed; }
     void Reply(HttpResponse response);
-    /** What makes the pieces of the answer that are not sent yet; null: none. */
+    /** The maker of the pieces that are not sent yet; null: there are none. */
     const std::shared_ptr<HttpBody>& Rest() const { return m_rest; }
     /** The next piece of the answer. `is_last`: none follows. */
     void SendPiece(std::string piece, bool is_last);
@@ -93,9 +94,9 @@ private:
     size_t m_body_counted = 0;
     std::shared_ptr<HttpBody> m_rest; //!< of the current answer
     bool m_chunked = false;           //!< its pieces are chunks of HTTP/1.1
-    bool m_keep = true;       //!< after the current answer, according to its headers
+    bool m_keep = true;               //!< close after the current answer, according to its headers
     bool m_is_last = false;   //!< no further request is read
-    bool m_peer_done = false; //!< it has closed its sending side
+    bool m_peer_done = false; //!< the client has closed its sending side
 };
 
 } // namespace ibd

@@ -19,8 +19,8 @@ public:
      *  `handler` runs on worker threads. */
     static Result<std::unique_ptr<HttpServer>>
     Start(Env& env, Logger& logger, const HttpServerOptions& options, Handler handler);
-    /** Refuses new requests, finishes accepted ones and sends their answers, but for the rest of
-     *  those in pieces. */
+    /** Refuses new requests, finishes accepted ones and sends their answers. Answers in pieces are
+     *  cut off. */
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;

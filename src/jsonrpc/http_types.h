@@ -37,8 +37,8 @@ struct HttpResponse {
     std::string body = {};
     std::string content_type = {};      //!< empty: no such header, for which HTTP defines a default
     bool ask_for_login = false;         //!< adds WWW-Authenticate
-    std::chrono::milliseconds delay{0}; //!< until the answer is sent; occupies no worker
-    Bytes data = {};                    //!< in place of `body`: is sent without a copy
+    std::chrono::milliseconds delay{0}; //!< delay before the answer is sent; occupies no worker
+    Bytes data = {};                    //!< replaces `body`; is sent without a copy
     std::shared_ptr<HttpBody> rest = {}; //!< after `body`
 };
 
@@ -54,7 +54,7 @@ struct HttpServerOptions {
     int work_queue = 64;      //!< requests waiting for a worker, at least 1
     int timeout_seconds = 30; //!< for a client's pause within a request or between two; 0: none
     size_t max_connections = 1024;      //!< above it the connection idle for longest is closed
-    size_t max_body_bytes = 256u << 20; //!< of all requests being read, waiting or executing
+    size_t max_body_bytes = 256u << 20; //!< bytes of all requests being read, waiting or executing
     /** A body in pieces (HttpBody) up to this size is sent as one, with its length. A longer text
      *  is made in pieces of about this size, each after the kernel has taken the previous one. */
     size_t piece_bytes = 1u << 20;

@@ -19,7 +19,7 @@ UniValue Num(T value)
         return UniValue(static_cast<uint64_t>(value));
 }
 
-/** A boolean; `UniValue(x)` of a pointer or integer would not be one. */
+/** A boolean: `UniValue(x)` with a pointer or an integer would not make one. */
 inline UniValue Bool(bool value) { return UniValue(value); }
 
 } // namespace ibd

@@ -30,10 +30,10 @@ enum class RpcType {
     kAny,          //!< checked by the handler
 };
 
-/** How bitcoin-cli sends the word of an argument. */
+/** The form in which bitcoin-cli sends an argument. */
 enum class CliForm {
     kByType,     //!< strings as text, all else as JSON
-    kFreeText,   //!< text that may contain '=', which does not end a name then: paths, base64
+    kFreeText,   //!< text that may contain '=', which is then not the end of a name: paths, base64
     kJson,       //!< as JSON, whatever the type
     kJsonOrText, //!< as JSON, or as text if it is none: a height or a hash
 };
@@ -52,7 +52,7 @@ struct RpcArg {
     std::string Name() const { return names.substr(0, names.find('|')); }
 };
 
-/** The argument with another form than that of its type. */
+/** The argument with a form that is not its type's default. */
 inline RpcArg WithCliForm(RpcArg arg, CliForm form)
 {
     arg.cli = form;
@@ -112,10 +112,10 @@ T ParseInt(const UniValue& value)
     return *number;
 }
 
-/** The state of a starting node; a call is answered from its phase on. */
+/** The phases of a starting node; each call is answered from a certain phase on. */
 enum class RpcPhase {
     kStart,   //!< no call is answered
-    kNetwork, //!< all that needs neither coins nor a tip, while index or chainstate are built
+    kNetwork, //!< calls that need neither coins nor a tip, while index or chainstate is built
     kChain,   //!< everything
 };
 

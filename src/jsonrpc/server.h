@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** What a user sees where the server does not start; the log says why. */
+/** The message for the user if the server does not start; the log has the reason. */
 inline constexpr const char* kRpcServerNotStarted =
     "Unable to start HTTP server. See debug log for details.";
 

@@ -18,11 +18,11 @@ public:
     explicit RpcTable(Env& env) : m_env(env) {}
 
     void Add(RpcMethod method);
-    /** These calls need neither coins nor a tip, and change nothing of the chain: they are answered
+    /** Marks calls that need neither coins nor a tip and do not change the chain: they are answered
      *  as soon as the index is open. */
     void AnswerEarly(std::initializer_list<const char*> names);
     const RpcMethod* Find(const std::string& name) const;
-    /** Of all calls, hidden ones too. */
+    /** Names of all calls, including hidden ones. */
     std::vector<std::string> Names() const;
 
     /** During start-up, calls of later phases are answered with -28 and this text. */
@@ -30,7 +30,7 @@ public:
     /** Answers calls about headers and peers from now on. */
     void OpenNetworkCalls();
     void EndWarmup();
-    /** Call before the server starts. Error -28 names the progress, too. */
+    /** Call it before the server starts. Error -28 then includes the progress. */
     void ShowProgress(const OverallProgress& overall) { m_overall = &overall; }
     std::optional<std::string> WarmupStatus() const;
 
@@ -57,7 +57,7 @@ private:
     std::map<std::string, RpcMethod> m_methods;
     const OverallProgress* m_overall = nullptr;
     mutable Mutex m_mutex;
-    /** The reason why a method cannot be called yet; nothing: it can. */
+    /** The reason why a method cannot be called yet; nothing: it can be called. */
     std::optional<std::string> WhyNotYet(const RpcMethod* method) const;
 
     std::optional<std::string> m_warmup IBD_GUARDED_BY(m_mutex) = "RPC server started";

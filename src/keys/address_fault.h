@@ -1,4 +1,4 @@
-// Explains in Core's words why a text is no address. Pure; any thread.
+// Explains in Core's words why a text is not an address. Pure; any thread.
 #pragma once
 
 #include "keys/address.h"

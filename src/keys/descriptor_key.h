@@ -29,7 +29,7 @@ struct DerivedKey {
     std::string ToString() const;
 };
 
-/** The place of a key, which limits its form. */
+/** The function that contains a key; it limits the forms of the key. */
 enum class KeyPlace {
     kAnyForm,    //!< pk, pkh, combo, multi at the top or in sh: may be uncompressed
     kCompressed, //!< below wpkh and wsh

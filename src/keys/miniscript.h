@@ -11,7 +11,8 @@ namespace ibd {
 
 /** The expression inside wsh(), without checksum. Nothing: the script is no miniscript, or is not
  *  sane: it could be malleable, or be spent without a signature, mixes kinds of locks, repeats a
- *  key, or exceeds the limits of scripts. As keys are not looked up, pk_h() is not recognised. */
+ *  key, or exceeds the limits of scripts. Because keys are not looked up, pk_h() is not recognised.
+ */
 std::optional<std::string> InferMiniscript(ByteSpan script);
 
 } // namespace ibd

@@ -1,4 +1,4 @@
-// A node of a miniscript in a witness script (BIP379), with its type and what satisfying it takes.
+// A node of a miniscript in a witness script (BIP379), with its type and the cost of satisfying it.
 // Values; the bytes of keys and hashes are the script's. Pure; any thread.
 #pragma once
 
@@ -71,10 +71,10 @@ private:
     uint64_t m_bits = 0; //!< by the letters' distance from A
 };
 
-/** A number that grows with the way of satisfying a script; nothing: there is no such way. */
+/** The cost of one way to satisfy a script; nothing: there is no such way. */
 using MaybeCount = std::optional<uint32_t>;
 
-/** The most that satisfying (`yes`) and dissatisfying it takes. */
+/** The largest cost of satisfying (`yes`) and dissatisfying a node. */
 struct Ways {
     MaybeCount yes, no;
 };
@@ -88,12 +88,13 @@ struct Node {
     // Set by Complete().
 
     Properties type = {};
-    uint32_t ops = 0; //!< opcodes that are no pushes
+    uint32_t ops = 0; //!< opcodes other than pushes
     Ways keys = {};   //!< keys that executed CHECKMULTISIGs count as operations
     Ways items = {};  //!< of the witness
 };
 
-/** Sets what follows from fragment and children. False: the types of the children do not fit. */
+/** Sets the members derived from fragment and children. False: the types of the children do not
+ *  fit. */
 bool Complete(Node& node);
 
 } // namespace ibd::miniscript

@@ -23,7 +23,7 @@ enum class DescriptorKind {
     kWsh,
     kTaproot,
     kRawTaproot,
-    kUnused, //!< has a key but makes no script
+    kUnused, //!< has a key but cannot make a script
 };
 
 /** One function of a descriptor with its arguments. */
@@ -39,7 +39,7 @@ struct DescriptorNode {
 /** A script of a descriptor, and a descriptor of that script alone. */
 struct ExpandedScript {
     Bytes script;
-    std::string descriptor; //!< keys with their origin; with checksum
+    std::string descriptor; //!< with the origins of keys and a checksum
 };
 
 class OutputDescriptor {
@@ -52,7 +52,7 @@ public:
     /** Text without secrets, with checksum. */
     std::string ToString() const;
     bool IsRange() const;
-    /** Whether more than the script is known, by Core's definition: all but addr and raw. */
+    /** Whether it is solvable by Core's definition: all descriptors but addr and raw. */
     bool IsSolvable() const;
     bool HasPrivateKeys() const;
     /** The scripts at one position of the range (0 to 2^31-1; any value without a range). Nothing

@@ -91,8 +91,7 @@ private:
     const TxSignatureChecker m_checker;
 };
 
-/** Makes worthless signatures of the usual size and accepts them, to find missing items or the
- *  size. */
+/** Makes dummy signatures of the usual size and accepts them, to find missing items or the size. */
 class DummySignatureMaker final : public SignatureMaker {
 public:
     DummySignatureMaker();

@@ -35,7 +35,7 @@ struct TaprootSpends {
     using Scripts = std::map<std::pair<Bytes, uint8_t>, std::set<Bytes, ShorterFirst>>;
 
     std::optional<XOnlyKey> internal_key;
-    std::optional<Hash32> merkle_root; //!< of an output without scripts: nothing
+    std::optional<Hash32> merkle_root; //!< nothing for an output without scripts
     Scripts scripts;                   //!< by script and leaf version: control blocks
 
     /** Adds the data of `other` about the same output. */

@@ -28,7 +28,7 @@ struct PsbtAnalysis {
     std::string error;                        //!< in Core's words; the other members are then unset
 };
 
-/** By value: signs the copy with dummies to find its final size. */
+/** Takes a copy, which it signs with dummies to find the final size. */
 PsbtAnalysis AnalyzePsbt(Psbt psbt);
 
 } // namespace ibd

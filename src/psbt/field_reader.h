@@ -76,7 +76,7 @@ private:
 template <typename Field>
 void ReadPsbtMap(PsbtReader& in, std::string_view kind, std::string_view owner, const Field& field);
 
-// Fields in several maps. `context`: "Input" or "Output".
+// Fields that occur in several maps. `context`: "Input" or "Output".
 
 /** Reads a field of type 0xfc. */
 void ReadProprietary(PsbtReader& in, const PsbtKey& key, PsbtProprietaries& out);

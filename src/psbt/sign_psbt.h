@@ -28,7 +28,7 @@ public:
 
     const TxView& View() const { return m_tx->View(); }
     const TxHashes& Hashes() const { return m_hashes; }
-    /** Hashes without outputs, so that taproot signatures cannot be checked. */
+    /** Hashes made without the spent outputs, with which taproot signatures cannot be checked. */
     const TxHashes& BlindHashes() const { return m_blind_hashes; }
 
 private:

@@ -9,7 +9,7 @@ namespace ibd {
 SpendData SpendDataOf(const PsbtInput& input);
 SpendData SpendDataOf(const PsbtOutput& output);
 
-/** If `data` is complete the input becomes final. */
+/** Stores `data` in the input; if it is complete, the input becomes final. */
 void TakeSpendData(PsbtInput& input, const SpendData& data);
 void TakeSpendData(PsbtOutput& output, const SpendData& data);
 

@@ -12,7 +12,7 @@
 
 namespace ibd {
 
-/** What calls work with. All must outlive the table. */
+/** The objects that calls use. All must outlive the table. */
 struct CallContexts {
     ControlContext& control;
     ChainContext& chain;

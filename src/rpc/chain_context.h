@@ -53,7 +53,7 @@ struct ChainContext {
     bool deprecated_warnings = false; //!< -deprecatedrpc=warnings: one string, not an array
     /** Receives failures of the machine that make the chain unusable: the node stops. */
     std::function<void(const Error&)> fatal = {};
-    /** A sentence while undo data is missing and being made; else empty. */
+    /** A sentence while missing undo data is being made; else empty. */
     std::function<std::string()> undo_state = {};
     /** Progress of the work that builds the chainstate; null in tests. */
     const OverallProgress* overall = nullptr;
@@ -64,8 +64,8 @@ struct ChainContext {
     ChainManager& Headers() const;
     /** -28 until there is a tip; the same for the functions below. */
     ChainManager& Chain() const;
-    /** Headers and active chain, locked; there is a tip. Copy the data and release it: no disk
-     *  access, no other lock. */
+    /** Locks headers and active chain; there is a tip. Copy the data and release the lock: no disk
+     *  access and no other lock while it is held. */
     ChainReader Read() const { return Chain().Read(); }
     TipInfo Current() const { return Chain().Current(); }
     /** The value of an operation that changes the chain; an error is fatal to the node. */
@@ -122,8 +122,8 @@ enum class UndoUse {
 /** Reads from disk, so do not hold a ChainReader. -1 if the block is not stored. */
 std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredBlock& block,
                                          UndoUse use);
-/** -1 with UndoNote() if the block's undo data is still being made, so that no caller takes an
- *  incomplete answer for a complete one. */
+/** Throws -1 with UndoNote() if the block's undo data is still being made, so that an incomplete
+ *  answer is not mistaken for a complete one. */
 void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block);
 /** Number of blocks from `node` up, inclusive; -1 off the active chain. */
 int Confirmations(const ChainReader& chain, const HeaderNode& node);

@@ -15,7 +15,8 @@ struct ControlContext {
     int64_t start_micros;                      //!< monotonic time of the node's start
     std::function<void()> stop;                //!< requests a shutdown; returns at once
     std::atomic<int64_t>* mock_time = nullptr; //!< null on networks without mock time
-    std::function<void(std::chrono::seconds)> forward_jobs = {}; //!< makes regular jobs due earlier
+    std::function<void(std::chrono::seconds)> forward_jobs = {}; //!< advances the due times of
+                                                                 //!< regular jobs
 };
 
 /** `context` must outlive the table. */

@@ -1,4 +1,4 @@
-// How calls use an index. See index/indexes.h.
+// Functions of calls that use an index. See index/indexes.h.
 #pragma once
 
 #include "index/indexes.h"
@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** An index of one type, such as TxIndex; null: it was not asked for, or is not open yet. */
+/** An index of one type, such as TxIndex; null: it was not requested, or is not open yet. */
 template <typename T>
 const T* FindIndex(const ChainContext& context, const T* (Indexes::*index)() const)
 {

@@ -1,5 +1,5 @@
-// Long polling of getblocktemplate (BIP 22): a new tip ends the wait at once, new transactions end
-// it when they are checked for. Pure but for its two functions.
+// Long polling of getblocktemplate (BIP 22): a new tip ends the wait at once; new transactions end
+// it at the next check for them. Pure except for the two functions passed in.
 #pragma once
 
 #include <chrono>

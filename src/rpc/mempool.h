@@ -24,7 +24,7 @@ struct PoolContext {
     Logger& log;
     FeeEstimator* fees = nullptr; //!< null: no transactions come from peers
     PoolFile file = {};
-    std::atomic<bool> loaded = false; //!< from the file, or that was tried
+    std::atomic<bool> loaded = false; //!< loaded from the file, or its loading was tried
     /** Announces a transaction of the pool to peers. May be empty. */
     std::function<void(const TransactionRef&)> announce = {};
 };
@@ -58,7 +58,7 @@ Amount ParseFeeRate(const UniValue& value);
 /** The pool's transaction of that id, which may have another witness; null: none. */
 TransactionRef FindInPool(const TxPool& pool, const Txid& id);
 
-/** -25 if an unspendable output has more than `most`. */
+/** Throws -25 if an unspendable output has more than `most`. */
 void RefuseBurning(const TxView& tx, Amount most);
 /** The transactions of a package; -8 if there are none or too many, -22 if one is malformed. */
 void RequirePackageCount(const UniValue& array);

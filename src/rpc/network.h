@@ -49,7 +49,7 @@ inline constexpr AddressNetwork kPublicNetworks[] = {AddressNetwork::kIpv4, Addr
 
 /** Members "<name>" in hex and "<name>names" of a set of services. */
 void PushServices(UniValue& out, const std::string& name, uint64_t services);
-/** Throws the call's help, which is Core's answer to some wrong arguments. */
+/** Throws the call's help, as Core does for some wrong arguments. */
 [[noreturn]] void ThrowHelp(const RpcTable& table, const std::string& method, RpcCode code);
 
 } // namespace ibd

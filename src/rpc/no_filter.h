@@ -1,4 +1,4 @@
-// Block filters that are not there, for calls and REST.
+// Errors about missing block filters, for calls and REST.
 #pragma once
 
 #include "rpc/chain_context.h"
@@ -7,14 +7,14 @@ namespace ibd {
 
 inline constexpr const char* kBasicFilter = "basic"; //!< the only type
 
-/** Whether the block was ever of the active chain, so that it has a filter. */
+/** Whether the block was ever in the active chain, so that it has a filter. */
 inline bool WasConnected(const ChainContext& context, const HeaderNode& node)
 {
     const ChainReader chain = context.Headers().Read();
     return node.IsValid(kValidScripts);
 }
 
-/** Why there is none. `indexed`: the index is at the tip. */
+/** The reason why there is no filter. `indexed`: the index is at the tip. */
 inline RpcError NoFilter(bool was_connected, bool indexed)
 {
     if (!was_connected) {

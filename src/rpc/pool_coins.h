@@ -8,20 +8,20 @@
 
 namespace ibd {
 
-/** Height of outputs that no block has yet, as Core gives it. */
+/** The height that Core returns for outputs of unconfirmed transactions. */
 inline constexpr uint32_t kPoolHeight = 0x7fffffff;
 
-/** An output of the pool, or one that the pool spends; empty if neither. */
+/** The pool's information about an output: made or spent there; empty if neither. */
 struct PoolCoin {
     std::optional<Coin> coin;
     bool spent = false;
 };
 
-/** All at one moment. */
+/** The states of all outpoints at the same moment. */
 std::vector<PoolCoin> LookInPool(const TxPool& pool, std::span<const OutPoint> outpoints);
 
 /** The unspent output; nothing: spent or unknown. `pool`: the state of the output in the pool;
- *  empty if the pool is not asked. */
+ *  empty if the pool is not included. */
 Found<Coin> UnspentCoin(const CoinsGuard& coins, const PoolCoin& pool, const OutPoint& outpoint);
 
 } // namespace ibd

@@ -1,5 +1,5 @@
-// The common part of scantxoutset and scanblocks: one scan at a time, which other calls query or
-// abort.
+// The common part of scantxoutset and scanblocks: one scan runs at a time; other calls can query or
+// abort it.
 #pragma once
 
 #include "jsonrpc/method.h"
@@ -12,7 +12,7 @@ struct TurnState {
     std::atomic<bool> running = false;
     std::atomic<bool> abort = false;
     std::atomic<int> percent = 0;
-    std::atomic<int> height = 0; //!< of the block that was reached; scanblocks only
+    std::atomic<int> height = 0; //!< height of the current block; scanblocks only
 };
 
 /** The argument "scanobjects". */
@@ -20,8 +20,9 @@ RpcArg ScanObjectsArg(bool required, const char* help);
 /** The arguments "action" and "scanobjects". */
 std::vector<RpcArg> ScanArgs();
 
-/** Answers by the action: `scan` to "start" if no other scan runs, and true, or false without a
- *  scan, to "abort". To "status" the progress, completed by `add_status`; null without a scan. */
+/** Executes the action. "start": runs `scan`, unless another scan runs. "abort": returns whether
+ *  there was a scan to abort. "status": returns the progress, completed by `add_status`; null
+ *  without a scan. */
 UniValue AnswerScan(const RpcCall& call, TurnState& state, const std::function<UniValue()>& scan,
                     const std::function<void(UniValue&)>& add_status = {});
 

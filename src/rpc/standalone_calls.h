@@ -33,7 +33,7 @@ struct StandaloneCalls {
     NodeWarnings warnings;
     std::atomic<bool> interrupt{false};
     OverallProgress overall{env};
-    std::optional<BoosterProgress> booster; //!< what getboosterinfo shows
+    std::optional<BoosterProgress> booster; //!< source of getboosterinfo
     TxPool pool{PoolLimits()};
     TxAcceptance acceptance;
     BlockAssembler assembler{env, log, pool, {}};

@@ -1,4 +1,4 @@
-// ChainTipCoins: the chain's coins for the door of the pool. Owned by the node; any thread.
+// ChainTipCoins: the chain's coins for TxSubmission. Owned by the node; any thread.
 #pragma once
 
 #include "crypto/random_key.h"

@@ -14,8 +14,8 @@ Amount ParseAmount(const UniValue& value);
  *  replaceable, version. */
 MutableTransaction BuildTransaction(const RpcCall& call, const AddressPrefixes& prefixes);
 
-/** The outputs spent by the inputs, of the pool or unspent on the active chain; nothing for one
- *  that is neither. Outputs that the pool spends count. */
+/** The outputs spent by the inputs, from the pool or the chain's coins; nothing for one that is in
+ *  neither. Outputs already spent in the pool are included. */
 std::vector<std::optional<MutableOutput>> FindSpent(const PoolContext& context,
                                                     const MutableTransaction& tx);
 

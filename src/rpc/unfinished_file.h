@@ -34,8 +34,8 @@ private:
     Path m_note; //!< empty after a move
 };
 
-/** At start: removes the files of calls that were running when the node died, with a log line for
- *  each. */
+/** Call it at start: removes the files of calls that were running when the node was killed, with a
+ *  log line for each. */
 Result<> RemoveUnfinishedFiles(Env& env, Logger& log, const Path& net_dir);
 
 } // namespace ibd

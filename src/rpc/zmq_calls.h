@@ -5,7 +5,7 @@
 
 namespace ibd {
 
-/** Something that is published by ZeroMQ. */
+/** An active ZeroMQ notification. */
 struct ZmqNotification {
     std::string type; //!< "pubhashblock"
     std::string address;

@@ -1,4 +1,4 @@
-// ZmqOptions: what is published where. Values.
+// ZmqOptions: the topics to publish and their addresses. Values.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct ZmqPublication {
     int high_water_mark = kZmqHighWaterMark;
 };
 
-/** In the order in which one event is published. */
+/** The order in which the topics of one event are published. */
 using ZmqOptions = std::vector<ZmqPublication>;
 
 } // namespace ibd

@@ -1,11 +1,11 @@
-// ZmqPublisher: tells subscribers of blocks and transactions by ZeroMQ, as Core's -zmqpub...
-// options do: a message is topic, body and the number of the message among those of its topic and
-// address. Consumer of events on a thread of its own, which alone reads blocks for it, so that
+// ZmqPublisher: publishes blocks and transactions by ZeroMQ, like Core's -zmqpub... options: a
+// message consists of topic, body and a sequence number counted for each topic and address. A
+// consumer of events with a thread of its own, which also reads the blocks from disk, so that
 // neither disk nor subscribers delay the chain. Events that its queue drops leave a gap in the
 // numbers.
 //
 // During a reorganisation the new blocks are published once the pool has followed, as in Core:
-// disconnected blocks, then changes of the pool, then new blocks. Memory: one block, and the names
+// disconnected blocks, then changes of the pool, then new blocks. Memory: one block, and the hashes
 // of the blocks of a reorganisation.
 #pragma once
 
@@ -23,16 +23,16 @@ public:
     /** Most events that wait for it. */
     static constexpr size_t kQueued = 16'384;
 
-    /** The bytes of a stored block. */
+    /** Reads the bytes of a stored block. */
     using ReadBlock = std::function<Result<Bytes>(const BlockHash& hash)>;
 
-    /** Binds all addresses. The error is that of the first which fails. */
+    /** Binds all addresses. Returns the first error. */
     static Result<std::unique_ptr<ZmqPublisher>> Open(const ZmqOptions& options,
                                                       ReadBlock read_block, Logger& log);
 
-    /** The events that it needs. */
+    /** The kinds of events that it needs. */
     Subscription Wanted() const;
-    /** Whether those of the pool are among them. */
+    /** Whether events of the pool are among them. */
     bool WantsPool() const;
 
     void Take(const Event& event) override;
@@ -64,7 +64,7 @@ private:
     void PublishTx(const TxView& tx);
     /** `label`: of a change. */
     void PublishSequence(const Uint256& id, char label, std::optional<uint64_t> number);
-    /** Null, after a line in the log: it cannot be read. */
+    /** Null: the block cannot be read, which is logged. */
     const Block* Load(const BlockHash& hash);
 
     std::vector<Publisher> m_publishers;

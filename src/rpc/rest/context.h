@@ -1,4 +1,4 @@
-// RestContext: what REST works with; the same objects as of the calls.
+// RestContext: the objects that REST uses; they are those of the calls.
 #pragma once
 
 #include "jsonrpc/table.h"

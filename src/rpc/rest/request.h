@@ -1,4 +1,4 @@
-// RestRequest: one request as its handler sees it, and the forms of answers that all share.
+// RestRequest: one parsed request for its handler, and the answer formats that all handlers share.
 #pragma once
 
 #include "jsonrpc/http_types.h"
@@ -8,19 +8,19 @@
 namespace ibd::rest {
 
 enum class Format {
-    kNone, //!< no suffix, or one of no format
+    kNone, //!< no suffix, or an unknown one
     kBin,
     kHex,
     kJson,
 };
 
-/** What a path names: its part behind the prefix, without query and suffix. */
+/** The part of the path after the prefix, without query and suffix. */
 struct Target {
     std::string name;
     Format format = Format::kNone;
 };
 
-/** Takes query and suffix off the end. The text starts behind the prefix. */
+/** Splits query and suffix off. The text starts after the prefix. */
 Target ParseTarget(std::string_view text);
 
 struct RestRequest {
@@ -48,24 +48,24 @@ template <typename... Args>
     throw Refusal{status, fmt::format(text, std::forward<Args>(args)...)};
 }
 
-/** 400 unless it is 64 hex digits. */
+/** Throws 400 unless it is 64 hex digits. */
 Uint256 ParseHash(const std::string& hex);
 /** The number of headers or filter headers that a request asks for: 400 unless it is from 1 to
  *  kMostHeaders. */
 size_t ParseCount(const std::string& text);
 inline constexpr size_t kMostHeaders = 2000;
-/** `count` of the query, or as many as are sent without it. */
+/** `count` of the query, or its default. */
 std::string CountParameter(const RestRequest& request);
 
-/** Bytes as they are or as hex. Refuses other formats. */
+/** Answers with bytes, raw or as hex. Refuses other formats. */
 HttpResponse Binary(Bytes data, Format format);
 HttpResponse Json(const UniValue& value);
-/** Bytes, hex, or what `make_json` returns. Refuses other formats. */
+/** Answers with bytes, hex, or the result of `make_json`. Refuses other formats. */
 HttpResponse InFormat(const RestRequest& request, const std::function<Bytes()>& make_bytes,
                       const std::function<UniValue()>& make_json);
 /** JSON only. */
 void RequireJson(const RestRequest& request);
-/** For requests without a format that is known here. */
+/** The answer to requests without a known format. */
 [[noreturn]] void RefuseFormat();
 
 /** Text that is made item by item: `head`, the items with commas between, `tail`. `item` appends
@@ -73,7 +73,8 @@ void RequireJson(const RestRequest& request);
 HttpResponse JsonItems(std::string head, size_t count, std::string tail,
                        std::function<void(size_t, std::string&)> item);
 
-/** The blocks of the active chain from this one up, at most `count`; none if it is not of it. */
+/** The blocks of the active chain from this one up, at most `count`; none if it is not in that
+ *  chain. */
 std::vector<const HeaderNode*> ActiveFrom(const ChainReader& chain, const BlockHash& hash,
                                           size_t count);
 

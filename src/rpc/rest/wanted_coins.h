@@ -11,7 +11,7 @@ struct WantedCoins {
     std::vector<OutPoint> outpoints;
 };
 
-/** Refuses a malformed request, and one that names none where it must. */
+/** Refuses a malformed request, and one without coins where coins are required. */
 WantedCoins ParseWanted(const RestRequest& request);
 
 } // namespace ibd::rest
