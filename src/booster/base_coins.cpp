@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** Adds the coins that a block spends and that are no younger than `max_height`. */
+/** Adds the coins that a block spends, if they were made at or below `max_height`. */
 Result<> AddSpent(const BlockView& block, const BlockUndo& undo, uint32_t max_height,
                   CoinSorter& sorter, Bytes& value)
 {

@@ -85,7 +85,7 @@ const HeaderNode* BlockPrefetch::WaitForTerminal()
     return FindTerminal();
 }
 
-/** Hints end there or below, also the node's own. */
+/** Both given and own hints end there or below. */
 const HeaderNode* BlockPrefetch::FindTerminal() const
 {
     const int64_t now = m_env.UnixTime();

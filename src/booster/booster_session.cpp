@@ -32,8 +32,8 @@ bool BoosterSession::MayRun() const
     return m_parts.hints || m_own.MayRun(m_parts.chain->Options());
 }
 
-// Full validation joins coins before it folds, so given hints must wait; hints to be converted wait
-// for the index.
+// Full validation joins coins before it folds, so given hints are not folded now; hints that must
+// be converted wait for the index.
 bool BoosterSession::TakesSurvey() const
 {
     const bool waits = m_given.Wait() || (m_parts.hints && m_parts.Booster().full_validation);
@@ -90,8 +90,8 @@ Result<> BoosterSession::AskPeersForHints()
     return OpenHints({.file = file, .folder = {}, .hash = m_parts.options.hints.hash});
 }
 
-// A file named by the user has no successor. One from the folder is followed by the next best of
-// the folder, then by hints of peers.
+// If a file named by the user fails, no other is tried. After a file from the folder, the next best
+// in the folder is tried, then hints from peers.
 Result<> BoosterSession::TakeNextHints()
 {
     if (!m_parts.options.hints.folder) return {};
@@ -101,8 +101,8 @@ Result<> BoosterSession::TakeNextHints()
     return PrepareHints();
 }
 
-// After hints that failed: with the next ones; without further ones, by the join if it is worth it,
-// else serially.
+// After hints that failed: builds with the next hints; if there are none, with own hints if that
+// saves time, else serially.
 Result<VerdictKind> BoosterSession::Build()
 {
     IBD_ASSIGN_OR_RETURN(VerdictKind end, RunAndReport());
@@ -160,7 +160,7 @@ Result<> BoosterSession::MakeUndo()
     return DespiteDamage([this] { return m_parts.undo.Run(); });
 }
 
-// False: within a sync they are planned already.
+// False: the sync has planned these steps already.
 bool BoosterSession::PlanUndo(const std::vector<WorkStep>& steps) const
 {
     OverallProgress* const overall = m_parts.Booster().progress.overall;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
 
-/** Number of the last `most` blocks with undo data; if the chain starts among them, all that are
- *  needed. */
+/** Number of blocks from the tip down that have undo data, at most `most`. Down to genesis, which
+ *  needs none, all are there: `most`. */
 int BlocksWithUndo(const HeaderNode& tip, int most)
 {
     int blocks = 0;

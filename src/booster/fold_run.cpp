@@ -19,7 +19,7 @@ const char* CheckName(AggregateKind kind)
     return kind == AggregateKind::kMuHash ? "MuHash" : "SHA256";
 }
 
-/** The places of the last blocks up to `terminal` in the survey. */
+/** The positions of the last blocks up to `terminal` in the survey. */
 FoldSearch::PlaceOf PlacesIn(const BlockSurvey& survey, const HeaderNode& terminal)
 {
     std::unordered_map<const HeaderNode*, FilePos> places;

@@ -36,7 +36,7 @@ HintsStanding GivenSync::Judge() const
 
 Result<> GivenSync::FoldSurvey(BlockSurvey& survey)
 {
-    // Unsuitable hints are refused by Run(), when the index knows the blocks.
+    // Run() refuses unsuitable hints, once the index is loaded.
     const HeaderNode* const terminal =
         JudgeHints(m_parts.hints->Info(), survey.Tree(), m_parts.chain->Options(),
                    m_parts.Booster().full_validation, m_parts.env.UnixTime())
@@ -104,7 +104,7 @@ Result<VerdictKind> GivenSync::CheckAndFold(const HeaderNode& terminal, BlockFet
 {
     IBD_ASSIGN_OR_RETURN(const VerdictKind checked, m_check.Run(terminal, peers, nullptr));
     if (checked != VerdictKind::kDone) return checked;
-    // An earlier start may have checked blocks that the files have lost since.
+    // Blocks that an earlier start checked may since be missing from the files.
     if (peers) IBD_RETURN_IF_ERROR(BlockRefetch(m_parts).FetchMissing(terminal, *peers));
     if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
     return Fold(terminal, false, nullptr);

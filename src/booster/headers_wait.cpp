@@ -59,7 +59,7 @@ uint64_t HeadersWait::Expected(const HeaderNode& best) const
                                  seconds / m_parts.params.consensus.pow_target_spacing);
 }
 
-/** The reason for waiting for headers although the peers have no more. */
+/** The reason to wait for headers although the peers have no more. */
 std::string HeadersWait::WhyStillWaiting(const StillWaiting& waits) const
 {
     const HeaderNode* const best = m_parts.chain->Read().Tree().BestHeader();

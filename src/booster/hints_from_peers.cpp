@@ -123,7 +123,7 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     return pieces;
 }
 
-/** Resets the state that Wait() reads, which is of the previous file. */
+/** Resets the state that Wait() reads: it belongs to the previous file. */
 void HintsFromPeers::StartFile(const HintsOffer& offer)
 {
     const Lock lock(m_mutex);
@@ -191,7 +191,8 @@ Result<> HintsFromPeers::TakeGroups(size_t first, ByteSpan bytes)
     return {};
 }
 
-/** All bytes below this are present; the whole file once all groups are. */
+/** The number of bytes present without a gap from the start; the file's size once all groups are
+ *  present. */
 uint64_t HintsFromPeers::EndOfPrefix()
 {
     while (m_first_missing < m_there.size() && m_there[m_first_missing]) ++m_first_missing;
@@ -222,8 +223,8 @@ void HintsFromPeers::Interrupt()
 }
 
 /** Finds out whether peers have further headers: hints are chosen when all headers have arrived,
- *  and the chain of all peers may end earlier than expected. The question also lets the downloader
- *  request blocks from the peers that answer. */
+ *  and the chain of all peers may end earlier than expected. The answers also allow the downloader
+ *  to request blocks from these peers. */
 void HintsFromPeers::LookAtHeaders(HeadersWatch& watch)
 {
     const int64_t now = m_env.MonotonicMicros();

@@ -25,8 +25,8 @@ bool MoreAreToCome(const HeaderNode& best, const ChainManagerOptions& trust, int
     return best.chain_work < trust.minimum_work || best.time < now - trust.max_tip_age;
 }
 
-/** For hints above the best header or off its branch: whether that may change. A branch with two
- *  weeks of work beyond the hints' end is not left. */
+/** For hints above the best header or off its branch: whether that may change. A reorganisation of
+ *  a branch with two weeks of work above the end of the hints is excluded. */
 bool MayBecomeTerminal(const HintsInfo& hints, const HeaderNode& best,
                        const ConsensusParams& params)
 {

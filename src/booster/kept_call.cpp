@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** Whether a call for this height, now or once the chain has reached it, is for the state's block.
+/** Whether a call for this height is for the state's block, now or when the chain has reached it.
  */
 bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 {

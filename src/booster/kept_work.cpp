@@ -82,7 +82,8 @@ Found<FirstPass> KeptWork::FirstPassOfHints(const BlockHash& terminal) const
         if (!state || !*state || (*state)->terminal_hash != terminal) continue;
         auto first = FirstPassOf(**state);
         if (!first) continue;
-        // It died after the hints were made. A join with pairs is still useful for undo data.
+        // The node was killed after the hints were made. A join with pairs is still useful for undo
+        // data.
         if ((*state)->stage == JoinStage::kReading && !(*state)->pairs) {
             IBD_RETURN_IF_ERROR(ibd::KeepFirstPass(m_env, folder, std::move(**state)));
         }
@@ -91,7 +92,7 @@ Found<FirstPass> KeptWork::FirstPassOfHints(const BlockHash& terminal) const
     return std::nullopt;
 }
 
-// Damaged files count as no work: their users report them, and read all blocks.
+// Damaged files count as no work: the code that uses them reports the damage and reads all blocks.
 Result<std::vector<bool>> KeptWork::BlocksRead(const HeaderNode& terminal) const
 {
     std::vector<bool> read(static_cast<size_t>(terminal.height) + 1);
@@ -171,7 +172,7 @@ Result<> KeptWork::Discard(unsigned parts) const
     if (parts & kFold) IBD_RETURN_IF_ERROR(RemoveCheckpoint(m_env, Folder()));
     if (parts & kMark) IBD_RETURN_IF_ERROR(RemoveFullMark(m_env, Folder()));
     if (parts & kOwnHints) IBD_RETURN_IF_ERROR(DiscardOwnHints());
-    // Before the pairs, so that the rest is not mistaken for resumable hints.
+    // Removed before the pairs, so that the remaining files are not mistaken for resumable hints.
     if (parts & kBegunHints) IBD_RETURN_IF_ERROR(RemoveIfThere(m_env, BegunHintsPath(Folder())));
     return parts & kPairs ? DiscardPairs() : Result<>();
 }
@@ -186,7 +187,7 @@ Result<> KeptWork::DiscardOwnHints() const
     return {};
 }
 
-/** And the folder if it is empty then. */
+/** Also removes the folder if it is empty then. */
 Result<> KeptWork::DiscardPairs() const
 {
     const Path folder = PairsFolder();

@@ -42,8 +42,8 @@ std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& bl
     const uint64_t spills =
         (undo ? ExpectedPairedBytes(block_bytes, false) : ExpectedSpillBytes(block_bytes, false)) +
         (besides.values ? ExpectedValueBytes(block_bytes, false) : 0);
-    // Events are removed before the runs are written, runs before an UndoRun fetches coins, unless
-    // that comes first, as it checks.
+    // The peak of disk use: events are removed before the runs are written. Runs are removed before
+    // an UndoRun fetches coins, unless the UndoRun comes first because it checks rules.
     const bool at_once = undo && (options.check_rules || options.full_validation);
     return {{options.directory, at_once ? spills + coins : std::max(spills, coins)},
             {options.chainstate.parent_path(), coins},

@@ -10,7 +10,8 @@ namespace ibd {
 
 namespace {
 
-/** The join's result for the rules about coins; nothing: not checked, or under other rules. */
+/** The join's result for the rules about coins; nothing: not checked, or checked under other rules.
+ */
 std::optional<bool> RulesKept(const std::optional<FirstPass>& first, const HeaderNode& terminal,
                               const ConsensusParams& params)
 {
@@ -121,8 +122,8 @@ Result<JoinVerdict> OwnSync::Join(const HeaderNode& terminal, BlockSupply& suppl
 }
 
 /** If the join should have checked the rules but has no result (lost, or started without values),
- *  or found a broken rule, reads the blocks once more to check. `joins`: that is done anyway.
- *  kDone: the chainstate may be made. */
+ *  or found a broken rule, reads the blocks once more to check. `joins`: the blocks are checked
+ *  anyway. kDone: the chainstate may be made. */
 Result<VerdictKind> OwnSync::Check(const HeaderNode& terminal, const MadeHints& made, bool values,
                                    bool joins)
 {
@@ -132,7 +133,7 @@ Result<VerdictKind> OwnSync::Check(const HeaderNode& terminal, const MadeHints& 
                          terminal.height);
         return VerdictKind::kDone;
     }
-    // A probably broken rule is always investigated.
+    // If the join suspects a broken rule, the blocks are always checked again.
     if (!joins && !values && kept != false) return VerdictKind::kDone;
     const bool room =
         joins || kept.has_value() || m_plan.HasRoom(m_plan.BytesUpTo(terminal), {.pairs = true});

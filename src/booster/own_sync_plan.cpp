@@ -1,5 +1,5 @@
-// OwnSync: whether and up to which block it works, with which of the blocks, and what the join does
-// besides. See own_sync.h.
+// OwnSync: decides whether it runs, up to which block and with which blocks, and chooses the
+// additional tasks of the join. See own_sync.h.
 #include "booster/own_sync.h"
 #include "booster/reindex_supply.h"
 
@@ -35,7 +35,7 @@ bool OwnSync::MayRun(const ChainManagerOptions& trust) const
     return mode == Mode::kDefault && !trust.assume_valid.IsNull() && trust.prune_target == 0;
 }
 
-/** The end of its own hints, with stored blocks or with any. */
+/** The terminal block of own hints, from stored blocks or from any. */
 HintsStanding OwnSync::Judge(bool stored) const
 {
     const int64_t now = m_parts.env.UnixTime();
@@ -60,7 +60,7 @@ bool OwnSync::IsWorthIt(const SyncPlan::BlockBytes& bytes) const
            m_plan.HasRoom(bytes, {.pairs = MustKeepPairs(), .values = JoinsValues()});
 }
 
-/** By the size in the network's parameters, before headers are known. */
+/** Estimated from the size in the network's parameters, before headers are known. */
 bool OwnSync::FetchingMayBeWorthIt() const { return IsWorthIt(m_plan.AssumedBytes()); }
 
 bool OwnSync::MustKeepPairs() const

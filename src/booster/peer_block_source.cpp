@@ -48,7 +48,7 @@ public:
 
 private:
     PeerBlockSupply& m_all;
-    const std::shared_ptr<Queue> m_queue; //!< its own: a restart makes another queue
+    const std::shared_ptr<Queue> m_queue; //!< the source's own queue: a restart makes another one
     FileBlockSource m_files;
     std::optional<PeerBlock> m_block; //!< the last one handed out, if from a peer
 };

@@ -34,7 +34,7 @@ private:
 Result<> ReindexSupply::Begin(const std::function<bool(int32_t height)>& folded)
 {
     const std::vector<SurveyedBlock>& blocks = m_survey.Blocks();
-    // By height, the blocks still to be folded.
+    // For each height, whether the block is still to be folded.
     std::vector<const HeaderNode*> wanted(static_cast<size_t>(m_terminal.height) + 1);
     m_to_fold = 0;
     for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {

@@ -11,7 +11,7 @@ namespace {
 /** Part of the memory for coins taken while blocks are read. */
 size_t SideFoldBytes(const BoosterOptions& options) { return options.memory_bytes / 4; }
 
-/** Options of the fold after validation, which need not check again. */
+/** Options of the fold after validation: it need not check the rules again. */
 BoosterOptions AfterValidation(BoosterOptions options)
 {
     options.full_validation = false;
@@ -47,8 +47,8 @@ bool RuleCheck::MustCheckRules() const
 }
 
 /** Full validation uses undo data if every block has it, as that takes one pass over the blocks;
- *  otherwise it joins coins. Work started with joined coins continues so, even if undo data exists
- *  by then. */
+ *  otherwise it joins coins. Work started with joined coins continues with joined coins, even if
+ *  undo data exists by then. */
 Result<bool> RuleCheck::MustJoinCoins(const HeaderNode& terminal) const
 {
     if (!m_parts.Booster().full_validation) return MustCheckRules();
@@ -133,8 +133,8 @@ Result<VerdictKind> RuleCheck::DropPairs() const
     return VerdictKind::kDone;
 }
 
-/** Null: no proof that the blocks are checked already. Stores the join's results for the fold where
- *  they survive the join. */
+/** Null: there is no proof that the blocks are checked already. Stores the join's results for the
+ *  fold where they are kept after the join. */
 Result<std::unique_ptr<SideFold>> RuleCheck::FoldBesides(const HeaderNode& terminal,
                                                          const MadeHints& own)
 {

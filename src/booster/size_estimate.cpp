@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** From this share of the chain on, only its own figures count. */
+/** Above this share of the chain, only its own figures count. */
 constexpr double kTrustedShare = 0.1;
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -17,8 +17,8 @@ double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 } // namespace
 
 // Blocks grow, so the average block so far says little about later ones; the average transaction
-// hardly changes, and their number is known from the times of the headers. Without such figures
-// nothing better than the average block is known.
+// hardly changes, and their number is known from the times of the headers. Without such figures the
+// average block is the best estimate.
 uint64_t EstimateMissing(size_t missing, const ExpectedBlocks& expected, const SeenBlocks& seen)
 {
     const auto blocks = static_cast<double>(missing);

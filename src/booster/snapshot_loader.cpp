@@ -10,12 +10,12 @@ namespace ibd {
 
 namespace {
 
-constexpr uint64_t kLookEvery = 4096;     //!< coins between two looks whether the node stops
+constexpr uint64_t kLookEvery = 4096;     //!< coins between two checks for a stop of the node
 constexpr uint64_t kLogEvery = 1'000'000; //!< coins
 /** Of a database that is filled through its own interface. */
 constexpr size_t kDatabaseMemory = 32 << 20;
-/** The chainstate has a key for each coin and a filter, where a snapshot has an id for each
- *  transaction. */
+/** The chainstate is larger than the snapshot: it has a key for each coin and a filter; a snapshot
+ *  has one txid for all coins of a transaction. */
 constexpr uint64_t kRoomNumerator = 5, kRoomDenominator = 4;
 constexpr uint64_t kSpareRoom = 50 << 20; //!< bytes that stay free on the disk
 
@@ -184,8 +184,8 @@ Result<> SnapshotLoader::CompleteDatabase()
     return m_env.SyncDirectory(m_work.Get());
 }
 
-// The hash of the block comes before the file that makes the folder a database: so a complete
-// folder after a crash is always the chainstate of a snapshot.
+// The file with the block's hash is written before the file that makes the folder a database: so a
+// complete folder after a crash is always the chainstate of a snapshot.
 Result<> SnapshotLoader::Publish()
 {
     if (m_builder) {

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kRefuted = "refuted";
 constexpr uint64_t kSpareRoom = 50 << 20; //!< bytes that stay free on the disk
 constexpr auto kLookForDamaged = std::chrono::milliseconds(200);
-/** How long a block that came another way waits for others, in looks of RunWatched(). */
+/** A block received in another way waits for others during this number of calls by RunWatched(). */
 constexpr int kLooksBeforeRestart = 2;
 
 BoosterOptions ProofOptions(BoosterOptions booster)
@@ -34,7 +34,8 @@ BoosterOptions ProofOptions(BoosterOptions booster)
     return options;
 }
 
-/** Notices blocks that came another way than from the supply's peers, such as by submitblock. */
+/** Finds blocks that were not received from the supply's peers, for example those of submitblock.
+ */
 class StoredWatch {
 public:
     StoredWatch(const ChainManager& chain, PeerBlockSupply& supply)
@@ -188,7 +189,7 @@ Result<std::unique_ptr<SnapshotCoins>> SnapshotProof::OpenCoins()
     return SystemError("'{}' does not keep written data", CoinsFolder().string());
 }
 
-/** Two copies of the coins at a time. */
+/** The disk holds two copies of the coins at the same time. */
 Result<> SnapshotProof::CheckRoom() const
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.directory));
@@ -262,8 +263,8 @@ Result<Verdict> SnapshotProof::Fold(const SnapshotCoins& coins)
     return std::move(*verdict);
 }
 
-/** After an error of the disk: true if damaged blocks were the cause and have come again, or if the
- *  proof went further than at the last error: a file may have been pruned. */
+/** After an error of the disk: true if damaged blocks were the cause and were received again, or if
+ *  the proof has progressed since the last error: a file may have been pruned. */
 bool SnapshotProof::Mends(const Error& error)
 {
     const bool further = m_folded > std::exchange(m_failed_at, m_folded);

@@ -41,7 +41,7 @@ Result<> SnapshotSession::Prepare()
     return {};
 }
 
-/** -assumeutxo names a height alone. */
+/** -assumeutxo may give only a height. */
 std::optional<AssumeutxoData> SnapshotSession::Known(const ChainReader& chain,
                                                      const BlockHash& base) const
 {
@@ -256,7 +256,7 @@ Result<> SnapshotSession::Activate(ChainManager& chain, const AssumeutxoData& da
     if (!m_hooks.pool_is_empty()) return BadData("{}", kPoolNotEmpty);
     chain.Snapshot().Assume(base);
     if (Result<> prepared = chain.Flush(FlushMode::kAlways); !prepared) {
-        m_hooks.fatal(prepared.GetError()); // as after each failed write of the chain
+        m_hooks.fatal(prepared.GetError()); // as after any failed write of the chain
         return prepared;
     }
     std::unique_ptr<CoinsDb> coins;

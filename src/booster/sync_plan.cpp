@@ -41,8 +41,8 @@ SyncPlan::BlockBytes SyncPlan::AssumedBytes() const
     return {stored, AllBytes() - std::min(AllBytes(), stored)};
 }
 
-/** Bytes of the network's blocks up to this time. The size in the parameters is that of the time of
- *  their count of transactions. */
+/** Bytes of the network's blocks up to this time. The size in the parameters belongs to the same
+ *  time as their number of transactions. */
 uint64_t SyncPlan::BytesAt(int64_t time) const
 {
     const ChainParams& params = m_parts.params;
@@ -57,7 +57,7 @@ uint64_t SyncPlan::UsualBlockBytes() const
     return BytesAt(best->time) / static_cast<uint64_t>(std::max(best->height, 1));
 }
 
-/** For plans, which need a figure in any case. */
+/** For plans, which need a number even without data. */
 uint64_t SyncPlan::MissingBytes(size_t blocks) const
 {
     const uint64_t usual = UsualBlockBytes();

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** The largest block, with what a queue adds. */
+/** The largest block, with the overhead of a queue entry. */
 constexpr size_t kRoomForBlock = 4'000'000 + sizeof(PeerBlock);
 
 } // namespace
@@ -61,8 +61,9 @@ void TipDownload::SetHistory(const DownloadGoal* goal, BlockSink* sink)
     m_history_sink = sink;
 }
 
-/** One of the lowest, as many as the sink has room for if each is as large as a block can be; null:
- *  there is none above height `after`, or a block above the tip is missing, which comes first. */
+/** The next missing block of the history above height `after`, within the number of blocks of
+ *  maximum size for which the sink has room. Null: there is none, or a block above the tip is
+ *  missing, which has priority. */
 const HeaderNode* TipDownload::NextOld(int32_t after) const
 {
     const Lock lock(m_mutex);

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** When the data for making undo data is checked. */
+/** The time at which rules are checked together with making undo data. */
 const char* WhenChecked(UndoWanted undo)
 {
     switch (undo) {

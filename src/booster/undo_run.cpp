@@ -98,7 +98,7 @@ private:
 UndoRun::Gap UndoRun::FindGap(const ChainManager& chain, const HeaderNode* tip, int32_t lowest)
 {
     Gap gap;
-    if (chain.SnapshotBase()) return gap; // the blocks below are not there
+    if (chain.SnapshotBase()) return gap; // blocks below are not stored
     const HeaderNode* node = tip;
     while (node && node->height >= lowest) {
         const ChainReader reader = chain.Read();
@@ -135,7 +135,8 @@ Result<const HeaderNode*> UndoRun::ChooseTerminal(const Gap& gap) const
     return fits ? terminal : gap.last;
 }
 
-/** Checks the room for data still to be written; an earlier start's spills exist already. */
+/** Checks the disk space for the data still to be written; spills of an earlier start exist
+ *  already. */
 Found<RoomShortage> UndoRun::LookForRoom(const Gap& gap, bool last_only) const
 {
     LiveSupply supply(m_env, m_log, *m_chain, *gap.last, PlanOrder::OfFiles()); // no block is read
@@ -254,7 +255,7 @@ Result<> UndoRun::RunLast()
 {
     const Gap gap = FindLastGap(*m_chain);
     if (!gap.last) return {};
-    // Run() logs a lack of room. Results of the fold had room, which they occupy already.
+    // Run() logs a lack of disk space. Results of the fold already occupy theirs.
     if (m_if_room && !m_found) {
         IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(gap, true));
         if (shortage) return {};
@@ -335,13 +336,14 @@ void UndoRun::MakeAll(const std::function<void(const Result<>&)>& ended)
     ended(made);
 }
 
-/** After a failure: true if damaged blocks were the cause and peers have sent them again. */
+/** After a failure: returns true if damaged blocks were the cause and peers have sent them again.
+ */
 bool UndoRun::WaitForDamaged()
 {
     if (m_stop || m_broken != nullptr || !m_chain->Options().peers_bring_blocks) return false;
     const auto lost = m_chain->ForgetDamaged();
     if (!lost) m_log.Error("{}", lost.Message());
-    // They may have come already, while the rest of the file was read.
+    // They may have been received already, while the rest of the file was read.
     if (!lost || (lost->empty() && !m_chain->NextLost(-1))) return false;
     m_log.Info("Undo data: fetching damaged blocks from peers before it continues");
     while (!m_stop && m_chain->NextLost(-1)) {
@@ -419,7 +421,7 @@ Result<JoinVerdict> UndoRun::Make(const UndoTask& task)
         const Lock lock(m_mutex);
         m_rebuild = nullptr;
     }
-    // Finished work is kept, whatever happened later.
+    // Finished work is kept, even after a later failure.
     IBD_RETURN_IF_ERROR(durable.End());
     return verdict;
 }

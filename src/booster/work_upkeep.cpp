@@ -110,13 +110,13 @@ Result<> WorkUpkeep::CleanUpPublished()
     return m_parts.kept.Discard(KeptWork::kFold);
 }
 
-// True: the folder keeps work, and the log says so.
+// True: the folder has unfinished work, which was logged.
 Result<bool> WorkUpkeep::CleanUpGivenHints()
 {
     IBD_ASSIGN_OR_RETURN(const bool exists, m_parts.kept.IsThere());
     if (!exists) return false;
     const auto lock = m_parts.kept.Lock();
-    if (!lock) return false; // another node works there; this one needs none of it
+    if (!lock) return false; // another node uses the folder; this one needs no file in it
     const Uint256& id = m_parts.hints->Info().id;
     IBD_ASSIGN_OR_RETURN(const BlockHash best, BestBlock());
     IBD_ASSIGN_OR_RETURN(const FoldStanding kept, m_parts.kept.StandingOfFold(id, best));
@@ -180,7 +180,7 @@ void WorkUpkeep::DescribeRest(bool undo_needed)
     if (!m_described) WarnOnly(DescribeUnused(undo_needed));
 }
 
-// `undo_needed`: the pairs are used soon.
+// `undo_needed`: the pairs will soon be used.
 Result<> WorkUpkeep::DescribeUnused(bool undo_needed)
 {
     IBD_ASSIGN_OR_RETURN(auto files, m_parts.kept.Files());

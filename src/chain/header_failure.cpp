@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** Call if `node` has not failed, or no longer; nor may its parent have. */
+/** Call it if neither `node` nor its parent is failed (any more). */
 void HeaderTree::AddLive(HeaderNode* node)
 {
     if (!node->prev || node->prev->live_children++ > 0) {
@@ -30,7 +30,7 @@ void HeaderTree::RemoveLive(HeaderNode* node)
 void HeaderTree::ChooseBest()
 {
     HeaderNode* best = m_live_tips.empty() ? Genesis() : *m_live_tips.rbegin();
-    // Among equally good ones the present best header stays.
+    // Among headers with the same work the current best one is kept.
     if (m_best->Failed() || m_best->chain_work < best->chain_work) m_best = best;
 }
 

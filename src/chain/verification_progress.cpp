@@ -33,8 +33,9 @@ double VerificationProgress(const ChainParams& params, const ProgressInput& inpu
     return std::min(done / (from + static_cast<double>(seconds) * data.tx_rate), 1.0);
 }
 
-// Up to the known total a power of the chain's age, which has the known total and rate at its end:
-// chains grow ever faster. The exponent is at least 1, as test networks have slowed down.
+// Up to the known total the estimate is a power of the chain's age that matches the known total and
+// rate at its end, because chains grow ever faster. The exponent is at least 1, as test networks
+// have slowed down.
 double EstimatedTxs(const ChainParams& params, int64_t block_time)
 {
     const ChainTxData& data = params.chain_tx_data;

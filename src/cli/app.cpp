@@ -227,7 +227,7 @@ Result<UniValue> Cli::Exchange(const UniValue& request, const std::optional<std:
 Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
                                    const std::optional<std::string>& wallet, bool& may_pass)
 {
-    // At each attempt, because with -rpcwait the cookie may be written later.
+    // Read at each attempt, because with -rpcwait the cookie may be written later.
     m_target.login = ReadLogin(m_env, m_args, m_paths);
     IBD_ASSIGN_OR_RETURN(const HttpAnswer answer,
                          Post(m_target, WalletPath(wallet), request.write() + "\n"));

@@ -27,7 +27,7 @@ std::string Warnings(const UniValue& warnings)
     return text.empty() ? "(none)" : text;
 }
 
-/** A sign for each twentieth, dark as far as done, and a space; empty when nearly done. */
+/** A progress bar of twenty characters and a space; empty when nearly done. */
 std::string ProgressBar(double done)
 {
     constexpr double kNearlyDone = 0.99;

@@ -24,7 +24,7 @@ constexpr Call kNodeCalls[] = {
 #include "cli/node_calls.inc"
 };
 
-/** Calls of other nodes, such as Core with a wallet, which bitcoin-cli may ask, too. */
+/** Calls of other nodes, such as Core with a wallet, which bitcoin-cli may also call. */
 constexpr Call kOtherCalls[] = {
     {"backupwallet", "~destination"},
     {"bumpfee", "- options(conf_target,fee_rate,replaceable,outputs,original_change_index)"},
@@ -220,7 +220,7 @@ Result<UniValue> ConvertNamed(const std::string& method, const std::vector<std::
                                                            Find(method, std::string_view(name))));
         params.pushKV(name, value); // a later value replaces an earlier one
     }
-    // Next to a named "args", not replacing it: the server refuses both.
+    // Added beside a named "args" without replacing it: the server refuses a call with both.
     if (!positional.empty()) params.__pushKV("args", positional);
     return params;
 }

@@ -1,5 +1,5 @@
 // See lanes_scalar.h. Schoolbook multiplication in 64-bit words. The part above 2^256 is multiplied
-// by 2^256 - n, a number of 129 bits, and added, until nothing is above.
+// by 2^256 - n, a number of 129 bits, and added, until no part is above 2^256.
 #include "crypto/lanes_scalar.h"
 #include "util/check.h"
 

@@ -1,5 +1,5 @@
-// SipHash-2-4 of eight hashes at a time: two AVX2 vectors of four lanes, as the rounds of one wait
-// for each other.
+// SipHash-2-4 of eight hashes at a time: two AVX2 vectors of four lanes: the rounds of one vector
+// depend on each other, and the second fills the latency.
 #if defined(__x86_64__)
 #include "crypto/siphash_batch.h"
 #include "crypto/siphash_round.h"

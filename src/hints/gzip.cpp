@@ -13,7 +13,7 @@ namespace {
 constexpr int kGzipWindow = 15 + 16; //!< the largest window, with gzip's header and checksum
 constexpr size_t kPiece = 256 << 10;
 
-/** zlib takes non-const pointers to input that it does not change. */
+/** zlib's API has non-const pointers to input, which it does not change. */
 Bytef* Input(ByteSpan in) { return const_cast<Bytef*>(in.data()); }
 
 } // namespace

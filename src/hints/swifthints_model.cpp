@@ -116,8 +116,8 @@ SwifthintsPlan::Probabilities(const SwifthintsCounts& counts) const
     return out;
 }
 
-// Dynamic programming: the least cost of the pieces up to each one. Whatever the last group is, the
-// groups before it are the best ones for the earlier pieces.
+// Dynamic programming: the least cost of the pieces up to each one. For any last group, the groups
+// before it are the best division of the earlier pieces.
 std::vector<size_t> GroupSwifthints(const std::vector<SwifthintsPiece>& pieces)
 {
     std::vector<uint64_t> least(pieces.size() + 1, std::numeric_limits<uint64_t>::max());

@@ -1,6 +1,6 @@
 // generate: makes hints from block files, with a snapshot of the coins at their terminal block
 // (snapshot_match.h) or without: then by a join (spend_join.h). Unfinished work stays in OUT.work
-// when the tool is stopped or dies, and the same command resumes it. See tool.h.
+// when the tool is stopped or killed, and the same command resumes it. See tool.h.
 #include "hints_tool/snapshot_match.h"
 #include "join/join_state.h"
 #include "join/spend_join.h"
@@ -22,7 +22,7 @@ struct GenerateTask {
     uint64_t memory = kDefaultMemory << 20;
 };
 
-/** Whether an earlier run finished the file and died before renaming it. */
+/** Whether an earlier run finished the file and was killed before renaming it. */
 bool IsComplete(Env& env, const Path& part, const ChainBlocks& blocks, HintsFormat format)
 {
     if (format != HintsFormat::kContainer && format != HintsFormat::kContainer1) return false;

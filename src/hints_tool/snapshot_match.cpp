@@ -207,8 +207,8 @@ Result<> SnapshotMatch::SplitRest(SnapshotReader& snapshot, const std::string& i
 
 Result<> SnapshotMatch::FlushPart(uint32_t part, bool sync)
 {
-    // Opened for each write, as a process may not have that many open files. Bytes beyond the known
-    // length come from a process that died.
+    // Opened for each write, because a process may not have that many open files. Bytes beyond the
+    // known length were written by a process that was killed.
     const bool first = m_written[part] == 0;
     IBD_ASSIGN_OR_RETURN(const auto file, m_context.env.OpenWrite(CoinsPath(part), first));
     IBD_RETURN_IF_ERROR(file->WriteAt(m_written[part], m_buffers[part]));

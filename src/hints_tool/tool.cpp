@@ -96,7 +96,7 @@ ToolArguments Parse(int argc, char** argv)
 }
 
 /** Without a terminal on stderr no line can be redrawn: prints a progress line at intervals once a
- *  command takes long. Other log lines are for a node's log only. */
+ *  command takes long. Other log lines are only useful in a node's log. */
 class ProgressLines final : public Logger {
 public:
     static constexpr int64_t kQuietMicros = 10'000'000;

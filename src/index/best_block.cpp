@@ -8,7 +8,7 @@ namespace ibd {
 namespace {
 
 constexpr uint8_t kBestBlockKey[] = {'B'};
-constexpr uint32_t kLocatorVersion = 70016; //!< written by Core, read by none
+constexpr uint32_t kLocatorVersion = 70016; //!< written by Core, but never read
 
 } // namespace
 

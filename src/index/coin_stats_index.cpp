@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kMuHashKey[] = {'M'};
 
-/** By what a block changes the coins. */
+/** The change of the coins by a block. */
 struct CoinChange final : PreparedBlock {
     MuHash3072 coins; //!< its denominator is one
     // Differences, modulo 2^64.
@@ -146,7 +146,7 @@ Result<> CoinStatsIndex::Load(const HeaderNode* best)
     return {};
 }
 
-// The inverse of the spent coins is the most costly step in order, so it is taken here.
+// The inverse of the spent coins is the slowest step, so it is computed here, in parallel.
 std::unique_ptr<PreparedBlock> CoinStatsIndex::Prepare(const IndexedBlock& block) const
 {
     auto out = std::make_unique<CoinChange>();

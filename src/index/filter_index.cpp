@@ -93,7 +93,7 @@ Result<> FilterIndex::Connect(KvBatch& batch, const IndexedBlock& block)
     return {};
 }
 
-// The filter must not be overwritten after a crash, as it has a new reference.
+// The new record refers to this filter, so it must not be overwritten after a crash.
 Result<> FilterIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
 {
     const StoredBlock& place = block.place;

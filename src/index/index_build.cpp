@@ -14,9 +14,10 @@ namespace ibd {
 
 namespace {
 
-constexpr int32_t kNodesUnderLock = 4096; //!< the headers lock is held for so many at a time
+constexpr int32_t kNodesUnderLock = 4096; //!< number of blocks for which the headers lock is held
+                                          //!< at a time
 constexpr int kLogEverySeconds = 30;
-/** Records cost more time than blocks, byte for byte. */
+/** Weight in the progress: a byte of records takes more time than a byte of blocks. */
 constexpr uint64_t kRecordWeight = 4;
 
 uint64_t TxsUpTo(const IndexChain& chain, const HeaderNode& end)
@@ -69,7 +70,7 @@ Result<bool> IndexBuild::RunAll()
     return true;
 }
 
-/** Each index and its records in the order of blocks are on the disk at the same time. */
+/** The tables of each index and its unsorted records are on the disk at the same time. */
 Result<> IndexBuild::CheckRoom() const
 {
     const uint64_t txs = TxsUpTo(m_chain, m_end);
@@ -78,7 +79,7 @@ Result<> IndexBuild::CheckRoom() const
         const IndexTraits& traits = part.index->Traits();
         needed += txs * (traits.bytes_per_tx + traits.sort_bytes_per_tx);
     }
-    // The directory itself may not be there.
+    // The directory itself may not exist.
     const Path& folder = m_parts.front().folder.parent_path();
     IBD_ASSIGN_OR_RETURN(const uint64_t free, m_env.SpaceAvailable(folder));
     if (free >= needed) return {};
@@ -108,7 +109,8 @@ Result<> IndexBuild::Plan()
     return {};
 }
 
-/** So many parts that each fits into a thread's share of the memory, and is sorted fast. */
+/** The number of parts is chosen so that each fits into a thread's share of the memory, and is
+ *  sorted fast. */
 unsigned IndexBuild::PartBits(uint64_t bytes) const
 {
     constexpr unsigned kMostBits = std::bit_width(HeightRanges::kMost) - 1;
@@ -244,7 +246,7 @@ Result<> IndexBuild::Publish()
     return {};
 }
 
-/** In the new directory, so that no database is ever in its place without them. */
+/** Written in the new directory, so that a database in place always has them. */
 Result<> IndexBuild::AddOtherRecords(const Index& index, const Path& made)
 {
     KvOptions options;

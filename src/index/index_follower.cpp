@@ -24,9 +24,9 @@ constexpr const char* kNoUndo = "Failed to read undo block data {} from disk";
 constexpr const char* kNotAdded = "Failed to write block {} to index database";
 
 constexpr int64_t kLogEveryMicros = 30'000'000;
-/** Between two looks for data of a block that is being made or fetched. */
+/** Interval of checks for block data that is being made or fetched. */
 constexpr std::chrono::seconds kLookForData{1};
-/** Between two looks whether the node stops, of callers that wait for the tip. */
+/** Interval at which callers that wait for the tip check for a stop of the node. */
 constexpr std::chrono::milliseconds kLookForStop{100};
 
 } // namespace
@@ -128,7 +128,7 @@ std::optional<IndexFollower::Next> IndexFollower::FindNext() const
     return Next{fork, node, StoredBlock(*node), chain.Tip()->height};
 }
 
-/** Whether the block or its undo data is not there, because it is being made or fetched. */
+/** Whether the block or its undo data is still missing because it is being made or fetched. */
 bool IndexFollower::Lacks(const StoredBlock& place) const
 {
     const bool undo = m_index.Traits().undo_to_connect && place.height > 0;
@@ -157,7 +157,7 @@ Result<> IndexFollower::Follow()
                            next->place.hash.ToHex(), next->place.height);
             }
             m_lacking = next->node;
-            m_synced = false; // blocks below the base of a snapshot may never come
+            m_synced = false; // blocks below the base of a snapshot may never be received
             return Write(NameBest::kIfNew);
         }
         m_lacking = nullptr;
@@ -169,7 +169,8 @@ Result<> IndexFollower::Follow()
         IBD_RETURN_IF_ERROR(ConnectNext(*next));
         LogProgress(*next);
     }
-    // As in Core, each start writes the name once: a disk that takes no writes is noticed then.
+    // As in Core, each start writes the best block once, so that a read-only or full disk is
+    // noticed at once.
     IBD_RETURN_IF_ERROR(Write(m_synced ? NameBest::kIfNew : NameBest::kAgain));
     if (m_stop || m_synced) return {};
     m_synced = true;
@@ -193,7 +194,7 @@ Result<> IndexFollower::ReadUndo(const StoredBlock& place, BlockData& out) const
     return {};
 }
 
-/** Ends the index with the text that the node stops with in Core. The cause goes to the log. */
+/** Ends the index; the node then stops with Core's text. The cause is logged. */
 Error IndexFollower::Failed(std::string words, const Error& cause) const
 {
     m_log.Error("{}: {}. Restart without {}, or with -reindex if a block file is damaged",
@@ -252,7 +253,7 @@ PrepareOutcome IndexFollower::TakePrepared(const Next& next)
     return ReadAndPrepare(next.place);
 }
 
-/** Adds the blocks from `next` on, or those above the last one ahead. */
+/** Adds blocks from `next` on, or above the last one that is already prepared. */
 void IndexFollower::PrepareAhead(const Next& next)
 {
     if (m_ahead->First() != next.node) m_ahead->Clear();
@@ -309,8 +310,8 @@ Result<> IndexFollower::TakeBack(const StoredBlock& place)
     return m_index.Disconnect(*m_batch, data.block);
 }
 
-/** Takes back the blocks above `fork`, each in one write. If the database names such a block, it
- *  names the block below from then on, as the records were erased. */
+/** Undoes the blocks above `fork`, each in one write. If the database's best block is one of them,
+ *  it becomes the block below, because the records were erased. */
 Result<> IndexFollower::Rewind(const HeaderNode* fork)
 {
     IBD_RETURN_IF_ERROR(Write(NameBest::kIfNew));
@@ -346,7 +347,7 @@ void IndexFollower::LogProgress(const Next& next)
                FormatDuration(SecondsLeft(next.node->height, next.tip).value_or(0)));
 }
 
-/** At the rate of the present way to the tip. Nothing: no block of it is done. */
+/** At the rate since the start of the current path to the tip. Nothing: no block of it is done. */
 std::optional<int64_t> IndexFollower::SecondsLeft(int32_t height, int32_t tip) const
 {
     const int32_t done = height - m_start_height;
@@ -363,7 +364,7 @@ uint64_t IndexFollower::DiskNeeded() const
     if (!tip || from == tip) return 0;
     const IndexTraits& traits = m_index.Traits();
     const auto blocks = static_cast<uint64_t>(tip->height - (from ? from->height : -1));
-    // The count of all transactions is not known of each block.
+    // The total number of transactions is not known for every block.
     const uint64_t before = from ? from->chain_tx_count : 0;
     const uint64_t txs = tip->chain_tx_count - std::min(before, tip->chain_tx_count);
     return blocks * traits.bytes_per_block + txs * traits.bytes_per_tx;

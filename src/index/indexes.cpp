@@ -78,7 +78,8 @@ Result<> Indexes::Open(const IndexChain& chain, bool wipe)
     return {};
 }
 
-// Core's texts; of several left behind, the one furthest behind is named, of equal ones the last.
+// Core's texts. Of several indexes that lag, the text names the one furthest behind; of equal ones
+// the last.
 Result<> Indexes::CheckBlocks() const
 {
     const IndexFollower* worst = nullptr;

@@ -27,7 +27,7 @@ struct TxNames {
             visit(tx.txid.data(), offset);
         });
     }
-    /** The highest block has a transaction that occurs twice, as in blocks taken in order. */
+    /** If a txid occurs twice, the record names the highest block, as after indexing in order. */
     template <typename Record>
     Result<> Add(TableWriter& out, std::span<const Record> same,
                  std::span<const FilePos> places) const

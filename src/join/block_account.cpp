@@ -12,8 +12,8 @@ namespace ibd {
 
 namespace {
 
-/** Bound on the value of a transaction's known coins, and of its missing ones. If both keep it,
- *  their sum is in MoneyRange() too, which the account alone cannot show. */
+/** Bound on the value of a transaction's known coins, and on that of its missing ones. If both are
+ *  within it, their sum is in MoneyRange(); the account alone cannot show that. */
 constexpr Amount kMostOfHalf = kMaxMoney / 2;
 
 /** First byte of an account. */
@@ -30,7 +30,9 @@ SpendShape ShapeOf(const InputView& input)
     constexpr size_t kMostPushed = 75, kProgramBytes = 22, kSignatureBytes = 64;
     const ByteSpan script = input.script_sig;
     if (input.witness_items == 0) {
-        if (script.empty()) return SpendShape::kKey; // no operations here, nor in a script hash
+        if (script.empty())
+            return SpendShape::kKey; // no signature operations here, nor in a
+                                     // script hash
         const size_t key = size_t{1} + script[0];
         if (script[0] > kMostPushed || key + 1 >= script.size()) return SpendShape::kOther;
         const ByteSpan pushed = script.subspan(key + 1);
@@ -139,7 +141,7 @@ void BlockAccount::TakeKnown(const Known& known, const InputView& input, Amount&
     m_broken = m_broken || sum > kMostOfHalf;
 }
 
-/** Settles a transaction whose coins are all known. */
+/** Finishes the checks of a transaction whose coins are all known. */
 void BlockAccount::Settle(Amount value_in, Amount value_out)
 {
     m_broken = m_broken || value_in < value_out || !MoneyRange(m_fees + value_in - value_out);
@@ -162,7 +164,8 @@ void BlockAccount::Leave(const TxView& tx, std::span<const Known> known, Amount 
     }
     ++m_txs_left;
     m_missing += static_cast<uint32_t>(missing);
-    // Least value of the missing coins, or (negative) the surplus of the known ones.
+    // The value that the missing coins must at least have; if negative, the surplus of the known
+    // ones.
     const Amount due = ValueOut(tx) - worth;
     const auto size = static_cast<uint64_t>(due < 0 ? -due : due);
     uint8_t* const to =
@@ -286,7 +289,7 @@ bool AccountCheck::ReadTxs(Reader& in)
     return true;
 }
 
-/** Whether the coins are of the kinds that the forms of their spends suppose. */
+/** Whether the kinds of the coins match the assumptions of SpendShape. */
 bool AccountCheck::Looks(std::span<const ValueRecord> coins) const
 {
     for (size_t i = 0; i < m_shapes.size(); ++i) {

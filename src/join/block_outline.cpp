@@ -80,9 +80,9 @@ uint64_t BlockOutline::Inputs() const
                            [](uint64_t sum, const Tx& tx) { return sum + tx.inputs; });
 }
 
-/** Runs the rules' own code on stand-in transactions, equal in all that this code reads. Signature
- *  operations are the exception: the stand-ins have none. The block's are counted already, as if
- *  each coin were of the kind that has most. */
+/** Runs the code of the rules on stand-in transactions, which are equal in everything that this
+ *  code reads, except signature operations: the stand-ins have none. The block's upper bound of
+ *  these was counted before. */
 bool BlockOutline::KeepsRules(const HeaderNode& node, const ConsensusParams& params,
                               std::span<const ByteSpan> spent)
 {

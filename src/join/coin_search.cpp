@@ -18,7 +18,7 @@ JoinState FreshState(const JoinJob& job, uint32_t first)
 {
     JoinState state = job.NewState();
     state.pairs = true;
-    // As many ranges as possible above `first`: no coin is spent below it.
+    // Uses as many ranges as possible above `first`, because no wanted coin is spent below it.
     state.partition_bits = TableShape::kMaxPartitionBits;
     state.outputs.assign(size_t{state.terminal_height} + 1, 0);
     for (const HeaderNode* node = &job.terminal;
@@ -47,7 +47,7 @@ void CoinSearch::ResetTable(uint64_t most_inputs)
         m_wanted->Clear();
         return;
     }
-    // The other quarter is for coins on their way to the spills.
+    // The other quarter is for coins that are being spilled.
     const size_t bytes = m_job.options.memory_bytes / 4 * 3;
     m_wanted.emplace(m_first, most_inputs, bytes, RandomKey(m_job.env));
 }

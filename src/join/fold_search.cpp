@@ -129,7 +129,7 @@ Result<> FoldSearch::ForEachLast(const std::vector<PlannedBlock>& last,
             IBD_RETURN_IF_ERROR(visit(*supplied.node, block));
             continue;
         }
-        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; an error if that does not help
+        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; returns an error if it still differs
             supplied, Violation(RuleViolation::Kind::kMutated, "another block lies there")));
     }
     return {};
@@ -180,8 +180,7 @@ Result<> FoldSearch::CollectShown()
     return {};
 }
 
-/** The blocks are proven by their hashes, the coins found in them by transaction ids, as in a scan.
- */
+/** The block hashes prove the blocks, and the txids prove the coins found in them, as in a scan. */
 Result<> FoldSearch::SearchDeferred()
 {
     const Lock lock(m_mutex);
@@ -206,7 +205,7 @@ Result<> FoldSearch::SearchDeferred()
             finder.Find(view.Txs(), static_cast<uint32_t>(supplied.node->height));
             continue;
         }
-        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; an error if that does not help
+        IBD_RETURN_IF_ERROR(source.Reject( // reads it again; returns an error if it still differs
             supplied, Violation(RuleViolation::Kind::kMutated, "another block lies there")));
     }
     return {};
@@ -251,7 +250,7 @@ Found<JoinState> FoldSearch::Conclude()
     return std::optional(std::move(*state));
 }
 
-/** Gives the search up and removes the files that it has written. */
+/** Abandons the search and removes the files that it has written. */
 void FoldSearch::Drop()
 {
     m_shares.clear();

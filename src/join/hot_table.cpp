@@ -36,8 +36,8 @@ unsigned TableShape::PartitionBits(uint64_t spill_bytes, size_t partition_bytes)
     return std::clamp(bits, kMinPartitionBits, kMaxPartitionBits);
 }
 
-/** A quarter goes to pages, within bounds on their size. The rest goes to the table, where a byte
- *  is of more use. */
+/** A quarter of the memory is for pages, within bounds on their size. The rest is for the table,
+ *  where it saves more. */
 TableShape TableShape::Fit(size_t memory_bytes, unsigned partition_bits, size_t bucket_bytes)
 {
     TableShape shape;
@@ -84,8 +84,7 @@ bool HotTable<Record>::Take(ShardedRecords<Record>& records, MetSink<Record>* pa
     if (records.Size() == 0) return true;
     typename ShardedRecords<Record>::Starts starts;
     const std::span<const Record> grouped = records.Group(starts);
-    // Each block begins at another shard, so that threads do not queue behind one another at each
-    // lock.
+    // Each block begins at another shard, so that threads do not wait for the same lock.
     const size_t first = records.ShardOf(records.First());
     bool ok = true;
     for (size_t i = 0; i < kShards; ++i) {

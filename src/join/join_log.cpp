@@ -8,10 +8,10 @@ namespace ibd {
 
 namespace {
 
-/** While a step is filled, one may wait to be handed over, one to be synced, and one may be under
- *  way; a crash costs all four. */
+/** While a step is filled, one may wait to be handed over, one may wait for its sync, and one may
+ *  be being synced; a crash loses all four. */
 constexpr uint64_t kStepsAtStake = 4;
-/** Bytes between two looks at the clock, which may cost more than a small block. */
+/** Bytes between two readings of the clock, because a reading may cost more than a small block. */
 constexpr uint64_t kBytesPerLook = 256 << 10;
 
 /** Null: no spill is open. */
@@ -115,7 +115,7 @@ Result<> JoinLog::Record(size_t, const BlockRead& block, uint64_t bytes,
     return RecordBy(take, block, bytes, records.Size(), sum);
 }
 
-/** `take`: further work between two cuts; false: writing a spill has failed. */
+/** `take`: additional work within the same step. False: writing a spill has failed. */
 template <typename Take>
 Result<> JoinLog::RecordBy(const Take& take, const BlockRead& block, uint64_t bytes,
                            uint64_t records, const Aggregate* sum)
@@ -160,7 +160,8 @@ bool JoinLog::IsDue(bool look_at_clock) const
 {
     if (m_step_full || m_step_bytes >= m_options.checkpoint_bytes / kStepsAtStake) return true;
     if (!look_at_clock) return false;
-    // A slow source would make many steps, and records in different steps never meet.
+    // A slow source would make many steps, and records in different steps are never matched in
+    // memory.
     if (m_step_bytes < m_options.checkpoint_bytes / JoinOptions::kMostSteps) return false;
     const int64_t micros = m_env.MonotonicMicros() - m_step_began;
     return micros >= m_options.checkpoint_seconds * 1'000'000 / int64_t{kStepsAtStake};

@@ -105,11 +105,12 @@ SpillOwner JoinState::Owner() const
     return {Uint256(Sha256Of(salt)), uint32_t{1} << partition_bits};
 }
 
-// Ranges are of about equal size, so that each fits into a thread's memory. Partitions of events
-// were chosen by that memory. Pairs take two thirds of the bytes of the spilled events, and have
-// half of the memory. Coins take twice the bytes, have two fifths of the memory, and are spread
-// less evenly. A range that does not fit is read several times, and its blocks wait for one thread.
-// More ranges than necessary would make short pages, and each range is a read of its own.
+// Ranges are of about equal size, so that each fits into a thread's memory. The number of
+// partitions of events was chosen by that memory. Compared with spilled events, pairs take two
+// thirds of the bytes and get half of the memory; coins take twice the bytes, get two fifths of the
+// memory, and are spread less evenly. A range that does not fit is read several times, and its
+// blocks wait for one thread. More ranges than necessary would make short pages, and each range is
+// a read of its own.
 
 HeightRanges JoinState::MakingRanges() const { return HeightRanges(terminal_height, RangesFor(8)); }
 

@@ -40,8 +40,8 @@ void GroupByDigit(std::span<Record> records, int shift, std::array<size_t, kDigi
     }
 }
 
-/** Copies the records of a page, as HotTable wrote them, to memory with room; returns their number.
- *  0: the page ends within a record. */
+/** Copies the records of a page written by HotTable to memory with enough room; returns their
+ *  number. 0: the page ends within a record. */
 size_t Unpack(ByteSpan page, JoinRecord* to)
 {
     const size_t count = page.size() / sizeof(JoinRecord);
@@ -68,7 +68,7 @@ size_t Unpack(ByteSpan page, ValuedRecord* to)
     return from == end ? static_cast<size_t>(to - first) : 0;
 }
 
-/** One makes the output, the other spends it, in this order in the chain. */
+/** Whether the first makes the output and the second spends it, in chain order. */
 bool ArePair(const JoinRecord& a, const JoinRecord& b)
 {
     if (a.Kind() == JoinKind::kCreated && b.Kind() == JoinKind::kSpent) return Meet(a, b);
@@ -140,7 +140,7 @@ Result<> PartitionJoin<Record>::Load(uint32_t partition, unsigned part_bits, uin
     return {};
 }
 
-/** Finds a part that is too large before many others are read in vain. */
+/** Finds a part that is too large early, before many others are read for nothing. */
 template <typename Record>
 void PartitionJoin<Record>::CountParts(std::span<const Record> records, unsigned part_bits)
 {

@@ -17,7 +17,7 @@ constexpr double kCheckOfMet = 0.18;
 
 uint64_t ExpectedInputs(uint64_t block_bytes) { return block_bytes / kBytesPerRecord / 2; }
 
-/** Bytes that the spilled events of a join give when its partitions are joined. */
+/** Bytes of output, per spilled event, when the partitions of a join are joined. */
 uint64_t BytesOfPartitions(const JoinState& state)
 {
     const uint64_t spends = SizeOf(state.spills) / state.RecordBytes() / 2;
@@ -36,7 +36,8 @@ uint64_t ExpectedSpillBytes(uint64_t block_bytes, bool ordered)
 uint64_t ExpectedPairedBytes(uint64_t block_bytes, bool ordered)
 {
     const uint64_t events = ExpectedSpillBytes(block_bytes, ordered);
-    // Most coins are spent in the portion that makes them (undo_portions.h) and do not stay.
+    // Most coins are spent in the portion that makes them (undo_portions.h), so they are soon
+    // removed.
     return ExpectedInputs(block_bytes) * SpendPair::kBytes +
            std::max(events, ExpectedCoinBytes(block_bytes) / 2);
 }
@@ -150,8 +151,8 @@ Result<JoinState> ReadPhase::StartNew(bool ordered)
     return fresh;
 }
 
-/** Finds a shortage of disk space before hours of work, also one that arose since an earlier start.
- */
+/** Finds a shortage of disk space before hours of work; also if space has shrunk since an earlier
+ *  start. */
 std::string ReadPhase::FindShortage(const JoinState& state) const
 {
     const uint64_t to_read = m_supply.BytesToFold();
@@ -204,7 +205,7 @@ Found<FoldFailure> ReadPhase::ReadAll(JoinLog& log)
     return std::move(m_failure);
 }
 
-/** Blocks that came may disprove the first estimate. */
+/** The received blocks may show that the first estimate was wrong. */
 void ReadPhase::ExpectBytes(ProgressMeter& meter) const
 {
     const auto bytes = m_supply.NewEstimate();
@@ -215,7 +216,7 @@ void ReadPhase::ExpectBytes(ProgressMeter& meter) const
     if (OverallProgress* const overall = m_job.options.progress.overall) overall->SetBytes(total);
 }
 
-/** Records that met in memory need no work in later steps. */
+/** Records matched in memory need no work in later steps. */
 void ReadPhase::ExpectSpills(JoinLog& log) const
 {
     OverallProgress* const overall = m_job.options.progress.overall;

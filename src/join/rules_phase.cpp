@@ -90,7 +90,7 @@ void RulesPhase::Worker::Gather(uint32_t height)
     size_t coins = 0;
     for (const ValueRecord& coin : m_by_input) {
         m_coins[coins] = coin;
-        coins += coin.spent_at != 0; // no branch: it cannot be predicted
+        coins += coin.spent_at != 0; // no branch, because it could not be predicted
     }
     m_coins.resize(coins);
 }

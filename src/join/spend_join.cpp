@@ -182,7 +182,7 @@ Result<SpendJoin::Outcome> SpendJoin::Join(JoinState& state, const MakeHintsWrit
     return outcome;
 }
 
-/** Keeps the pairs and removes the events, which are of no more use. */
+/** Keeps the pairs and removes the events, which are no longer needed. */
 Result<> SpendJoin::KeepPairs(JoinState& state, std::span<const SpillInfo> found)
 {
     state.pair_spills.insert(state.pair_spills.end(), found.begin(), found.end());
@@ -245,7 +245,7 @@ Result<GeneratedHints> GenerateHints(Env& env, Logger& log, const ChainParams& p
     if (there) return SystemError("{} exists already and is not overwritten", path.string());
     Path incomplete = path;
     incomplete += ".incomplete";
-    // Only the last step needs it, but it must fail before hours of work.
+    // Only the last step needs it, but a failure must show before hours of work.
     IBD_RETURN_IF_ERROR(OpenToWrite(env, incomplete));
     const HintsTarget target{format, params.magic, static_cast<uint32_t>(terminal.height)};
     const auto make_writer = [&] { return StartHintsFile(env, incomplete, target); };

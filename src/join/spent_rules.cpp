@@ -15,7 +15,8 @@ Found<std::string> SpentRules::Check(const HeaderNode& node, const PlainBlock& b
         IBD_ASSIGN_OR_RETURN(const RuleResult broken, Run(node, block.Txs(), spent));
         if (!broken) return std::nullopt;
     }
-    // After a broken rule this run names the transaction, as the first one computes no ids.
+    // Runs again after a broken rule to name the transaction, because the first run computes no
+    // txids.
     IBD_ASSIGN_OR_RETURN(const RuleResult broken, RunAll(node, block, spent));
     CHECK(broken || m_checks == UndoChecks::kScripts);
     if (!broken) return std::nullopt;

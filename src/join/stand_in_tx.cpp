@@ -15,7 +15,7 @@ bool HasRelativeLock(const TxView& tx)
            });
 }
 
-/** Makes inputs that spend an arbitrary outpoint, and one output. */
+/** Makes inputs that spend arbitrary outpoints, and one output. */
 TxView StandInTx::Of(size_t inputs, std::span<const uint32_t> sequences, Amount value_out)
 {
     static constexpr std::array<uint8_t, kOutpointSize> kSomething = {1};

@@ -61,8 +61,8 @@ Result<bool> UndoHandover::Give(UndoSpan span)
     }
 }
 
-/** Stores the span if it is not due. The thread with the lowest remaining span finds it due, so one
- *  thread always makes progress. */
+/** Queues the span if it is not due. The lowest remaining span is always due, so one thread always
+ *  makes progress. */
 bool UndoHandover::Keep(UndoSpan& span)
 {
     const uint64_t size = SizeOf(span);
@@ -96,7 +96,7 @@ Result<> UndoHandover::HandOn(const UndoSpan& span)
     return {};
 }
 
-/** Ends the span's turn; its buffers may be reused. False: it was the last. */
+/** Ends the span's turn; its buffers may be reused. False: no further span may follow. */
 bool UndoHandover::EndTurn(UndoSpan& span)
 {
     m_turn = span.span.end;

@@ -14,8 +14,8 @@ namespace ibd {
 
 namespace {
 
-/** The part of a thread's memory for coins. Offsets and assembled records take as much; the rest is
- *  for records that wait for their turn. */
+/** The part of a thread's memory for coins. Offsets and assembled records take the same amount; the
+ *  rest is for records that wait for their turn. */
 size_t MostCoinBytes(const JoinOptions& options) { return JoinBytes(options) / 5 * 2; }
 size_t MostWaitingBytes(const JoinOptions& options)
 {
@@ -109,7 +109,7 @@ Result<> UndoPhase::Worker::Build(uint32_t range, uint64_t bytes)
     m_made.records.resize(m_span.Blocks());
     const bool oversized =
         m_span.Blocks() == 1 && m_coins.Bytes() > m_phase.m_options.oversized_bytes;
-    // A transaction's count of coins takes less than the heads of its coins in the spill.
+    // A transaction's count of coins takes fewer bytes than the headers of its coins in the spill.
     if (!oversized && m_phase.m_options.records)
         m_made.bytes.reserve(m_coins.Bytes() + kCoinHeadBytes * m_span.Blocks());
     if (OutlinesOf(m_phase.m_options) != OutlineUse::kNone) IBD_RETURN_IF_ERROR(BuildByOutlines());
@@ -220,7 +220,7 @@ void UndoPhase::Worker::AppendRecord()
     }
 }
 
-/** Like AppendRecord(), but leaves the coins where they lie. */
+/** Like AppendRecord(), but makes views of the coins instead of copying them. */
 std::unique_ptr<ScatteredUndo> UndoPhase::Worker::ScatterRecord() const
 {
     constexpr size_t kMostOfCount = 9;

@@ -62,14 +62,14 @@ Found<BrokenRule> UndoPortions::Run()
     return std::nullopt;
 }
 
-/** The first range of the portion to begin with. */
+/** The first range of the portion with which the rebuild starts. */
 Result<uint32_t> UndoPortions::Begin()
 {
     const auto first = static_cast<uint32_t>(m_options.first_height);
     const uint32_t range =
         m_spending.Of(first) / m_options.portion_ranges * m_options.portion_ranges;
     const uint32_t begin = m_spending.Span(range).first;
-    if (begin < m_state.fetched_for) { // undo data that existed was lost
+    if (begin < m_state.fetched_for) { // existing undo data was lost
         m_state.coin_spills.clear();
         m_state.fetched_to = 0;
     }

@@ -23,7 +23,7 @@ class Remembering final : public UndoConsumer {
 public:
     Remembering(UndoConsumer& consumer, int32_t next) : m_consumer(consumer), m_next(next) {}
 
-    /** The lowest height without a taken record; not while other threads work. */
+    /** The lowest height whose record was not taken; do not call it while other threads work. */
     int32_t Next() const { return m_next; }
 
     Result<> Take(const HeaderNode& node, const UndoRecord& undo) override
@@ -237,7 +237,7 @@ Result<BlockPlaces> UndoRebuild::FindPlaces() const
 }
 
 /** Removes useless spills while the next phase works. Returns the first number for the next phase's
- *  spills; no file being removed has it or a higher one. */
+ *  spills; files being removed have lower numbers. */
 Result<uint32_t> UndoRebuild::RemoveUseless(const JoinState& state)
 {
     const Path& directory = m_job.options.directory;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCookieUser = "__cookie__";
 
-/** Takes the same time for all texts of one length. */
+/** Takes the same time for all texts of the same length. */
 bool EqualInConstantTime(std::string_view a, std::string_view b)
 {
     if (b.empty()) return a.empty();

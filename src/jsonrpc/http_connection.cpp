@@ -48,7 +48,7 @@ std::string HttpDate(int64_t unix_seconds)
                        utc.tm_sec);
 }
 
-/** Bytes from which on a text is handed to the socket as it is, rather than copied. */
+/** Texts of at least this size are handed to the socket without a copy. */
 constexpr size_t kWorthNoCopy = 16 * 1024;
 
 /** Adds the bytes to those to be sent. */
@@ -67,7 +67,7 @@ void AddOwned(evbuffer* output, Owner bytes)
     (void)owner.release();
 }
 
-/** Of the whole body; nothing: not known before it is sent. */
+/** Length of the whole body; nothing: not known before it is sent. */
 std::optional<uint64_t> SizeOf(const HttpResponse& response)
 {
     const uint64_t size = response.body.size() + response.data.size();

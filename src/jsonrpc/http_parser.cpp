@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kShortestRequestLine = std::string_view("GET / HTTP/1.0").size();
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
-/** Without blanks and tabs at its ends, the only characters that a proxy strips (RFC 9110, 5.6.3).
+/** Strips blanks and tabs at both ends, the only characters that a proxy strips (RFC 9110, 5.6.3).
  */
 std::string_view Stripped(std::string_view text)
 {

@@ -242,8 +242,8 @@ void HttpServer::Impl::Dispatch(HttpConnection& connection)
     connection.Reply({503, "Work queue depth exceeded"});
 }
 
-/** A client that takes its answer slowly occupies no worker meanwhile. Such a job takes no room in
- *  the queue, as it belongs to a request that was accepted. */
+/** A client that reads its answer slowly does not occupy a worker. Such a job needs no room in the
+ *  queue, because it belongs to an accepted request. */
 void HttpServer::Impl::OnPieceWanted(HttpConnection& connection)
 {
     if (!m_queue.TryPush({connection.Id(), {}, connection.Rest()}, 0)) connection.Abort();

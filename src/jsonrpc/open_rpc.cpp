@@ -112,8 +112,8 @@ UniValue Descriptor(const std::string& name, const std::string& description, boo
     return out;
 }
 
-/** OpenRPC has required arguments before all others. So one without need that stands before a
- *  required one is required, too, and may be null. */
+/** OpenRPC lists required arguments before optional ones. So an optional argument before a required
+ *  one is described as required, and may be null. */
 UniValue ParameterOf(const RpcArg& arg, bool required)
 {
     const UniValue own = SchemaOf(arg);
@@ -128,7 +128,7 @@ UniValue ParameterOf(const RpcArg& arg, bool required)
     return out;
 }
 
-/** The type of the value that the text of a help's result begins with. */
+/** The type of the value at the start of the help's result text. */
 UniValue ResultSchema(std::string_view text)
 {
     if (text.find("\nor ") != std::string_view::npos) return UniValue(UniValue::VOBJ);

@@ -14,7 +14,7 @@ struct Request {
 
     bool IsNotification() const { return version2 && !id; }
     /** Parses as much as is valid, so that an error can carry id and version. As in Core, a batch
-     *  element that is not an object is answered with those of the element before. */
+     *  element that is not an object is answered with id and version of the previous element. */
     void Parse(const UniValue& json, const RpcCaller& caller, Logger& logger);
 };
 

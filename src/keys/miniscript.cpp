@@ -44,8 +44,9 @@ bool HasVerifyForm(uint8_t op)
     return op == OP_CHECKSIG || op == OP_CHECKMULTISIG || op == OP_EQUAL || op == OP_NUMEQUAL;
 }
 
-/** The operations from last to first, those with VERIFY in two. Nothing: a push or a VERIFY could
- *  be shorter, a push is cut off, or there are more operations than a script may execute. */
+/** The operations from last to first; those with VERIFY are split into two. Nothing: a push or a
+ *  VERIFY could be shorter, a push is cut off, or there are more operations than a script may
+ *  execute. */
 std::optional<std::vector<Operation>> Reversed(ByteSpan script)
 {
     std::vector<Operation> out;

@@ -26,7 +26,7 @@ Properties LocksOfBoth(Properties x, Properties y)
     return ((x | y) & kLocks) | (x & y & "k").If(!Clash(x, y));
 }
 
-/** Locks of children of which one is needed. */
+/** Locks of children if only one child is needed. */
 Properties LocksOfEither(Properties x, Properties y) { return ((x | y) & kLocks) | (x & y & "k"); }
 
 Properties LeafType(const Node& node)
@@ -154,7 +154,7 @@ MaybeCount Sum(MaybeCount a, MaybeCount b) { return a && b ? MaybeCount(*a + *b)
 
 MaybeCount Most(MaybeCount a, MaybeCount b) { return a && b ? std::max(a, b) : a ? a : b; }
 
-/** Of thresh: each child is satisfied or not, `number` of them are. */
+/** The cost of thresh: `number` of the children are satisfied, the others are not. */
 Ways ThreshWays(const Node& node, Ways Node::*kind)
 {
     std::vector<MaybeCount> by_satisfied{0};
@@ -170,7 +170,7 @@ Ways ThreshWays(const Node& node, Ways Node::*kind)
     return {by_satisfied[node.number], by_satisfied[0]};
 }
 
-/** Of a node that combines others, but for what it adds by itself. */
+/** The cost of a node that combines others, without its own part. */
 Ways CombinedWays(const Node& node, Ways Node::*kind)
 {
     if (node.fragment == Fragment::kThresh) return ThreshWays(node, kind);
@@ -217,7 +217,7 @@ uint32_t OwnOps(const Node& node)
     }
 }
 
-/** The keys and witness items of a node without children, or with one. */
+/** The keys and witness items of a node with at most one child. */
 void SetSimpleWays(Node& node)
 {
     constexpr MaybeCount kNone;

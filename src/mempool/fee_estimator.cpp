@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** Of the file, and of the programs that can read it. */
+/** Version of the file, and of the programs that can read it. */
 constexpr uint32_t kFileVersion = 309900;
 constexpr uint64_t kMostBuckets = 1000;
 
@@ -18,7 +18,7 @@ constexpr FeeStats::Shape kShort{12, 1, .962};
 constexpr FeeStats::Shape kMedium{24, 2, .9952};
 constexpr FeeStats::Shape kLong{42, 24, .99931};
 
-/** Data of an earlier start count until the chain is this much longer, blocks. */
+/** Data of an earlier start are used until the chain has grown by this number of blocks. */
 constexpr int32_t kOldestHistory = 6 * kMostFeeTarget;
 
 // Shares of the transactions of a range that must be confirmed within half of the target, the
@@ -29,9 +29,9 @@ constexpr double kSuccessInDouble = .95;
 
 // Transactions a block that make a range of buckets significant.
 constexpr double kSufficient = .1;
-constexpr double kSufficientShort = .5; //!< on the short horizon, whose data are few
+constexpr double kSufficientShort = .5; //!< on the short horizon, which has few data
 
-/** The estimate if there is one that is lower. */
+/** Lowers the estimate to this one, if it exists and is lower. */
 void TakeLower(double& rate, double other)
 {
     if (other > 0 && (rate < 0 || other < rate)) rate = other;
@@ -164,13 +164,14 @@ void FeeEstimator::BlockConfirmed(int32_t height)
 
 int32_t FeeEstimator::MostUsable() const
 {
-    // Half of the observed blocks, so that a fail to confirm could have been seen.
+    // Half of the observed blocks, so that a failure to confirm could have been observed.
     return std::min(m_data->long_term.MostBlocks(),
                     std::max(m_data->Span(), m_data->FileSpan()) / 2);
 }
 
-/** By the shortest horizon that reaches the target. `shorter`: a lower rate that a shorter horizon
- *  knows for its own end counts, too, as no longer target may cost more. */
+/** The estimate of the shortest horizon that reaches the target. `shorter`: also uses a lower rate
+ *  that a shorter horizon gives for its longest target, because a longer target must not cost more.
+ */
 double FeeEstimator::Combined(int32_t target, double success, bool shorter) const
 {
     const Data& data = *m_data;
@@ -187,7 +188,7 @@ double FeeEstimator::Combined(int32_t target, double success, bool shorter) cons
     return rate;
 }
 
-/** The highest rate by longer horizons than the target needs. */
+/** The highest rate given by longer horizons than the target needs. */
 double FeeEstimator::Conservative(int32_t target) const
 {
     const Data& data = *m_data;

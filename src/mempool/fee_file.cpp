@@ -28,7 +28,7 @@ void LoadFees(FeeEstimator& fees, const Path& path, bool accept_old, Env& env, L
     }
     const Result<int64_t> written = ModifiedTime(path);
     const int64_t now = env.UnixMicros() / 1'000'000; // of the same clock
-    const int64_t age = written ? now - *written : 0; // reading fails, too, and names the error
+    const int64_t age = written ? now - *written : 0; // reading fails too, and returns the error
     if (age > kMaxFeeFileAge && !accept_old) {
         log.Info("Fee estimation file {} too old (age={} > {} hours) and will not be used to avoid "
                  "serving stale estimates.",

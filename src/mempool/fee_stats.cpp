@@ -144,8 +144,8 @@ double FeeStats::MedianOf(size_t lowest, size_t highest) const
     return -1;
 }
 
-/** From the dearest bucket down: gathers buckets until they are significant, and judges them as one
- *  range; a range that fails grows by the next buckets. */
+/** From the highest bucket down: gathers buckets until they are significant, and judges them as one
+ *  range; a range that fails is extended by the next buckets. */
 class FeeStats::Search {
 public:
     Search(const FeeStats& stats, double significant, double success)
@@ -170,7 +170,7 @@ public:
 
     FeeEstimate End()
     {
-        if (m_passing && m_open) Fail(); // too few data in the cheapest buckets
+        if (m_passing && m_open) Fail(); // too few data in the lowest buckets
         FeeEstimate out{.pass = m_pass, .fail = m_fail};
         if (m_found) out.rate = m_stats.MedianOf(m_best_start, m_best_end);
         return out;

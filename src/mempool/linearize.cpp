@@ -65,7 +65,7 @@ public:
         : m_cluster(cluster), m_order(order)
     {
     }
-    /** The beginning, restricted to `set`, that pays the best rate. */
+    /** The prefix, restricted to `set`, with the best rate. */
     LinearChunk BestPrefix(TxMask set) const
     {
         LinearChunk best, prefix;
@@ -89,7 +89,8 @@ private:
     const std::span<const uint8_t> m_order;
 };
 
-/** Splits the cluster until no part can be split; `left` becomes what the budget did not allow. */
+/** Splits the cluster until no part can be split; `left` becomes the part for which the budget did
+ *  not suffice. */
 std::vector<LinearChunk> SplitFully(const ClusterGraph& cluster, uint64_t& budget,
                                     std::vector<TxMask>& left)
 {
@@ -148,7 +149,8 @@ std::vector<LinearChunk> ChunksOf(const ClusterGraph& cluster, std::span<const u
     return chunks;
 }
 
-/** Takes the best beginning of either order; of it, the best beginning in the other order. */
+/** Repeatedly takes the best prefix of either order, and of that the best prefix in the other
+ *  order. */
 std::vector<uint8_t> MergeOrders(const ClusterGraph& cluster, std::span<const uint8_t> a,
                                  std::span<const uint8_t> b)
 {
@@ -159,7 +161,7 @@ std::vector<uint8_t> MergeOrders(const ClusterGraph& cluster, std::span<const ui
         const LinearChunk of_second = second.BestPrefix(left);
         const bool use_first = CompareRates(of_first.sum, of_second.sum) >= 0;
         const LinearChunk& best = use_first ? of_first : of_second;
-        // Not below the rate of `best`, which is the longest of the beginnings compared.
+        // Not below the rate of `best`, which is the longest of the compared prefixes.
         const RestOfOrder& other = use_first ? second : first;
         const TxMask taken = other.BestPrefix(best.txs).txs;
         other.Append(taken, merged);

@@ -66,13 +66,13 @@ void MinCut::PushDirectly(size_t source)
 }
 
 /** Searches breadth first for a sink with room: a source reaches its ancestors, and a sink reaches
- *  the sources that pay it, which could pay another in its place. `seen` becomes all transactions
- *  that were reached. */
+ *  the sources that pay it, because they could pay another sink instead. `seen` becomes all
+ *  transactions that were reached. */
 size_t MinCut::FindPath(size_t source, TxMask& seen)
 {
     std::array<uint8_t, kMaxClusterTxs> queue{static_cast<uint8_t>(source)};
     seen = Bit(source);
-    // A transaction that was stuck before stays stuck, with all that it reaches.
+    // A transaction without a path before has none now, nor has any that it reaches.
     const TxMask open = m_sinks & ~m_better;
     for (size_t next = 0, end = 1; next < end; ++next) {
         const size_t from = queue[next];
@@ -100,7 +100,7 @@ void MinCut::Augment(size_t source, size_t sink)
     Int128 amount = std::min(m_left[source], m_left[sink]);
     for (size_t at = sink; m_reached_from[at] != source;) {
         const size_t payer = m_reached_from[at];
-        at = m_reached_from[payer]; // a sink that the payer pays less
+        at = m_reached_from[payer]; // the payer pays this sink less
         amount = std::min(amount, m_flow[payer][at]);
     }
     for (size_t at = sink;;) {

@@ -14,7 +14,7 @@ RuleViolation TransactionFailed()
     return Violation(Kind::kMempoolPolicy, PackageFault().as_whole);
 }
 
-/** Whether it may pass together with others. */
+/** Whether it may be accepted together with others. */
 bool MayPassTogether(const RuleViolation& violation)
 {
     return violation.kind == Kind::kReconsiderable || violation.kind == Kind::kMissingInputs;
@@ -173,7 +173,7 @@ private:
         for (const TransactionRef& tx : txs) m_out.replaced.emplace(tx->Id(), tx);
     }
 
-    /** At the end, so that a parent is not evicted before its child comes. */
+    /** At the end, so that a parent is not evicted before its child is added. */
     void KeepLimits()
     {
         const PoolGate::Pass pass(m_door.m_pool.gate);

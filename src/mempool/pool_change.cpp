@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** Clusters between the fetch of what one needs and its use. */
+/** Prefetch distance, in clusters. */
 constexpr size_t kPrefetched = 8;
 
 /** By falling rate; a diagram. */
@@ -44,7 +44,7 @@ const PoolTx& PoolChange::Add(PoolTx tx)
             Touch(*parent);
         }
     }
-    // A transaction that comes back from a block may have children here.
+    // A transaction that returns from a block may have children in the pool.
     added.children = m_pool.SpendersOf(added.Id(), (*added.tx)->outputs.size());
     std::erase_if(added.children, [&](const PoolTx* child) { return Removes(*child); });
     for (const PoolTx* child : added.children) {
@@ -197,7 +197,7 @@ bool PoolChange::Fits() { return Settle(/*bounded=*/true); }
 std::unique_ptr<PoolCluster> PoolChange::ClusterOf(const Component& component) const
 {
     std::vector<const PoolTx*> txs = component.txs;
-    std::sort(txs.begin(), txs.end(), LessTxid()); // so that the order has no history
+    std::sort(txs.begin(), txs.end(), LessTxid()); // so that the order does not depend on history
     ClusterGraph graph;
     for (const PoolTx* tx : txs) {
         tx->index = static_cast<uint32_t>(graph.txs.size());
@@ -263,8 +263,8 @@ void PoolChange::Unstage(const std::set<const PoolTx*>& txs)
     m_settled = false;
 }
 
-/** Finds the transactions of a component that is too large which do not fit. Each cluster of the
- *  pool comes in its mining order, so that no chunk is torn before all better ones are in. */
+/** Finds the transactions to remove from a component that is too large. Each cluster of the pool is
+ *  taken in its mining order, so that no chunk is split before all better ones are included. */
 class PoolChange::Trimmer {
 public:
     Trimmer(const PoolChange& change, const Component& component)
@@ -356,7 +356,7 @@ private:
         return at;
     }
 
-    /** Whether it fits with all that it connects; if so, they are connected. */
+    /** Whether it fits together with all that it connects; if so, joins them. */
     bool Join(size_t at)
     {
         std::set<size_t> groups{at};

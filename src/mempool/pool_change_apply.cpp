@@ -12,7 +12,7 @@ namespace {
 /** A small part of the time of a step, and enough for a waiting thread to take the mutex. */
 constexpr std::chrono::microseconds kPause{100};
 
-/** Removals between the fetch of what one needs and the removal itself. */
+/** Prefetch distance, in removals. */
 constexpr size_t kPrefetched = 8;
 
 } // namespace

@@ -8,8 +8,8 @@
 
 namespace ibd {
 
-// Each search reads a slot, the entry that it points to, and that one's transaction, and each of
-// these waits for memory.
+// Each search reads a slot, its entry, and the entry's transaction, and each of these reads may
+// miss the cache.
 std::vector<const PoolTx*> PoolTable::Candidates(std::span<const uint64_t> hashes) const
 {
     std::vector<const PoolTx*> found(hashes.size());
@@ -86,7 +86,7 @@ std::unique_ptr<PoolTx> PoolStore::Take(const PoolTx& tx)
     return m_places.Take(at).tx;
 }
 
-/** Most searches end at once. Others read all places, 4 MB of a full pool. */
+/** Most searches end at once. Others read all entries: 4 MB in a full pool. */
 std::vector<const PoolTx*> PoolStore::OlderThan(int64_t time) const
 {
     std::vector<const PoolTx*> out;

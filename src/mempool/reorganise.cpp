@@ -14,7 +14,7 @@ namespace {
 /** Transactions of the pool that are checked each time the coins are held. */
 constexpr size_t kLooksAtOnce = 1'000;
 
-/** The closed gate stands for the pool's mutex, which clang cannot know. */
+/** The closed gate replaces the pool's mutex, which clang cannot know. */
 class Reorganisation {
 public:
     Reorganisation(const TxAcceptance& rules, const DisconnectedTxs& disconnected,
@@ -63,7 +63,7 @@ private:
         };
         IBD_RETURN_IF_ERROR(m_coins.With(check));
         if (bad) return false;
-        // Policy's; the signatures are mostly cached.
+        // The policy's flags; the signatures are mostly cached.
         if (m_rules.CheckScripts(checked)) {
             m_change.Withdraw(*m_change.FindAdded(tx->Id()));
             return false;
@@ -121,7 +121,7 @@ private:
         return IsLateEnough(CalculateSequenceLocks(view, /*enforce=*/true, heights, m_ancestry));
     }
 
-    /** Whether an input was in a block and is not any more. */
+    /** Whether an input was in a block and no longer is. */
     bool HasNewParent(const TxView& tx) const
     {
         return std::any_of(tx.inputs.begin(), tx.inputs.end(), [&](const InputView& input) {

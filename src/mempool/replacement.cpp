@@ -14,7 +14,8 @@ namespace {
 
 using Kind = RuleViolation::Kind;
 
-/** The fees of some transactions, so that a fee less it does not overflow. */
+/** The total fee of some transactions, limited so that subtracting it from a fee does not overflow.
+ */
 constexpr Amount kMostReplaced = std::numeric_limits<Amount>::max() - kMaxModifiedFee * 64;
 
 /** Bitcoin with two to eight decimals. */

@@ -107,8 +107,8 @@ RuleResult CheckPackageImproves(const std::vector<CheckedTx>& package, PoolChang
 
 } // namespace
 
-/** One request to the pool: a transaction, or a package. The caller holds the pool's mutex, which
- *  clang cannot follow into a member. */
+/** One request to the pool: a transaction, or a package. The caller holds the pool's mutex; clang
+ *  cannot track that for a member. */
 class TxAcceptance::Request {
 public:
     Request(const TxAcceptance& rules, const CoinsAtTip& at, const Arrival& arrival, Origin origin,
@@ -301,7 +301,7 @@ private:
         return Violation(Kind::kReconsiderable, reason, fmt::format("{} < {}", fee, least));
     }
 
-    /** BIP431. If a sibling takes the only place of a child, the transaction replaces it. */
+    /** BIP431. If a sibling occupies the only slot for a child, the transaction replaces it. */
     RuleResult CheckFamily(CheckedTx& out) const
     {
         TrucVerdict verdict = CheckTruc(out.candidate, out.conflicts);
@@ -357,7 +357,7 @@ Result<PackageFault> TxAcceptance::CheckPackage(Package package, const CoinsAtTi
         if (auto bad = CheckPackageTruc(checked.candidate, package)) return PackageFault{bad};
     }
     if (origin == Origin::kTogether) {
-        // A fee that is too low is reported of the child, as it has to pay for the parents.
+        // A fee that is too low is reported for the child, because it has to pay for the parents.
         if (auto bad = request.CheckFee(TotalOf(out))) {
             return PackageFault{std::move(bad), package.back()->WitnessId()};
         }

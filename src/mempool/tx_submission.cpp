@@ -29,7 +29,7 @@ Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
     return {};
 }
 
-/** Everything up to and with scripts. */
+/** All checks including scripts. */
 Result<TxSubmission::Attempt> TxSubmission::Check(const TransactionRef& tx,
                                                   const Arrival& arrival) const
 {

@@ -50,7 +50,7 @@ public:
         return CompareRates(chunk.sum, {m_options.min_fee_rate, kWeight}) >= 0;
     }
 
-    /** Whether it is not worth it to look for more. */
+    /** Whether searching for more chunks is useless. */
     bool IsFull() const
     {
         return m_misfits > kMostMisfits && m_weight + kFreeWeight > m_options.max_weight;

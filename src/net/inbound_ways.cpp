@@ -18,7 +18,7 @@ Result<> InboundWays::Listen()
     }
     if (!m_options.bind_any) return {};
     const uint16_t port = m_options.listen_port;
-    // A failure is ignored: the user did not ask for IPv6.
+    // A failure is ignored: the user did not request IPv6.
     (void)m_connections.Listen({{NetAddress(), port}, kPermitNone, false});
     const auto listening =
         m_connections.Listen({{NetAddress::FromIpv4({0, 0, 0, 0}), port}, kPermitNone, false});

@@ -277,7 +277,7 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
 {
     const ArgsManager& args = source.args;
     PeerNetworkOptions out;
-    out.map_port = true; // the struct's default is that of tests
+    out.map_port = true; // the struct's default is for tests
     IBD_RETURN_IF_ERROR(CheckPorts(args));
     for (const PeerOptionTopic& topic : PeerOptionTopics()) {
         IBD_RETURN_IF_ERROR(ReadRows(args, topic.rows, out));

@@ -99,7 +99,7 @@ Result<> PeerNetwork::Impl::Prepare()
 void PeerNetwork::Impl::Stop()
 {
     Interrupt();
-    // No event follows; the last rounds handle the earlier ones.
+    // No event follows; the last rounds handle the earlier events.
     m_connections.Stop();
     m_resolver.Stop();
     m_state.thread.Join();

@@ -183,7 +183,7 @@ std::optional<Endpoint> NodeAddresses::OwnAddressFor(const NewPeer& peer, const 
     if (m_options.listen) best = m_own.BestFor(host, peer.Network());
     const bool usable = m_options.discover && host.IsRoutable() && seen_as.address.IsRoutable() &&
                         IsReachable(seen_as.address);
-    // The peer's view may be better, with a higher probability if our own is uncertain.
+    // Sometimes uses the peer's view of our address, more often if our own is uncertain.
     const bool sure = best && m_own.ScoreOf(best->address) > LocalAddresses::kManual;
     if (usable && (!best || m_state.chance.Below(sure ? 8 : 2) == 0)) {
         // An outbound peer does not see our listening port.

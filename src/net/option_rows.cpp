@@ -92,7 +92,7 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-whitelist", "=<[permissions@]IP address or network>", "Peers with permissions"},
 };
 
-// Options about peers that help shows among others.
+// Options about peers that help shows in other groups.
 
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockreconstructionextratxn", "=<n>",

@@ -35,7 +35,7 @@ uint16_t OutboundCalls::DefaultPort(const std::string& name) const
 
 bool OutboundCalls::Connect(OutboundCall call)
 {
-    // RPC calls may come before the network starts.
+    // RPC calls may arrive before the network starts.
     if (!m_state.started || !MayCall(call)) return false;
     const Endpoint& endpoint = call.address.endpoint;
     const bool by_name = !call.destination.empty();

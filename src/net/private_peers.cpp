@@ -33,8 +33,8 @@ bool PrivatePeers::IsFull() const
     return m_calls.CountOf(kKind) != 0 || m_state.peers.CountOf(kKind) >= most;
 }
 
-/** A proxy for onion addresses need not be Tor. Once it has led to a node behind Tor, IPv4 and IPv6
- *  are safe behind it too. */
+/** A proxy for onion addresses need not be Tor. Once it has connected us to an onion service it
+ *  must be Tor, so IPv4 and IPv6 are safe through it too. */
 std::optional<PrivatePeers::Way> PrivatePeers::ChooseWay()
 {
     using enum AddressNetwork;

@@ -158,7 +158,7 @@ public:
     {
     }
 
-    /** Everything that can be reported before the program goes to the background. */
+    /** The checks whose errors are reported before the program goes to the background. */
     Result<> Prepare();
     Result<> Run(const std::function<void()>& started);
     /** Reports the end of the start or the node, on stderr and in the log; returns the status. */
@@ -176,7 +176,7 @@ private:
     StartConfig m_config;
     NodeOptions m_options;
     FileLogger m_log;
-    bool m_uncaptioned = false; //!< the failure is a question to the user, not an error
+    bool m_uncaptioned = false; //!< the failure asks the user a question and is not an error
 };
 
 Result<std::unique_ptr<DataDir>> Start::OpenDataDir() const

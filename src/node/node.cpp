@@ -24,17 +24,17 @@ namespace ibd {
 
 namespace {
 
-/** Open files: part of them is for the booster's runs; Core requests as many. */
+/** Open files: a part is for the booster's runs; Core requests the same number. */
 constexpr uint64_t kOpenFiles = 2048;
 constexpr int kCoreBlockPeers = 2;        //!< usual block-only connections
 constexpr uint64_t kLeastOpenFiles = 160; //!< Core's number without peers
 
 constexpr const char* kFeeFile = "fee_estimates.dat";
 constexpr std::chrono::hours kSaveFeesEvery{1};
-// Between announcements of users' transactions that no peer has fetched.
+// Interval between announcements of users' transactions that no peer has fetched.
 constexpr std::chrono::minutes kAnnounceAgainAfter{10};
 constexpr std::chrono::minutes kAnnounceAgainBefore{15};
-// Between looks for private transactions that are due again.
+// Interval between checks for private transactions that are due again.
 constexpr std::chrono::minutes kSendAgainAfter{2};
 constexpr std::chrono::minutes kSendAgainBefore{3};
 
@@ -140,7 +140,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
 void Node::AddEventConsumers()
 {
     const EventKinds tips = EventKinds::Of<TipChanged>();
-    // Waiters read the current tip, so one queued event is enough for all later ones.
+    // Waiting calls read the current tip, so one queued event suffices for all later ones.
     m_events.AddConsumer(m_waiter_feed,
                          {.kinds = tips, .when_full = WhenFull::kDrop, .capacity = 1});
     // So do the indexes.
@@ -180,7 +180,7 @@ SessionHooks Node::BoosterHooks()
             }};
 }
 
-/** Transactions that came while a snapshot was loaded may spend coins that no longer exist. */
+/** Transactions accepted while a snapshot was loaded may spend coins that no longer exist. */
 SnapshotHooks Node::SnapshotSettings()
 {
     return {.coins = StackOptions(m_env, m_options).coins,
@@ -475,7 +475,7 @@ void Node::ConnectStored()
     });
 }
 
-/** A file that cannot be used costs its transactions; the node runs without them. */
+/** If the file cannot be used, its transactions are lost, but the node runs. */
 void Node::LoadPool()
 {
     const Path& file = m_pool_context.file.path;
@@ -544,7 +544,7 @@ Result<> Node::Sync()
         m_log.Info("Stopping after block import");
         RequestStop();
     }
-    // Not before: the blocks of a chainstate that is rebuilt would seem to be disconnected.
+    // Not earlier: blocks of a rebuilt chainstate would appear to be disconnected.
     IBD_RETURN_IF_ERROR(StartIndexes());
     LogChain(*m_chain, m_log);
     m_log.Info("init message: Done loading");
@@ -594,8 +594,8 @@ uint64_t Node::BytesToDownload(const HeaderNode& best) const
     return assumed > 0 ? assumed : static_cast<uint64_t>(best.height) * kGuessedBlockBytes;
 }
 
-/** If a sync by the booster has planned this step, it has planned the blocks above its own alone:
- *  then `count` is from there on. */
+/** If a sync by the booster has planned this step, the plan has only the blocks above the sync's
+ *  own: then `count` starts there. */
 ProgressOptions Node::DownloadProgressOf(const DownloadCount& count, const HeaderNode& best)
 {
     if (!m_overall.Awaits(WorkStep::kConnect)) {
@@ -612,7 +612,7 @@ ProgressOptions Node::DownloadProgressOf(const DownloadCount& count, const Heade
 }
 
 /** A line of progress until the blocks that peers have are connected. It begins when the headers
- *  have come, without which the number of blocks is unknown. */
+ *  are known, without which the number of blocks is unknown. */
 void Node::ShowDownload()
 {
     std::optional<ProgressMeter> meter;
@@ -657,7 +657,7 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** With -reindex they begin anew, as the blocks may lie elsewhere. */
+/** With -reindex they are built anew, because the blocks may be at other positions. */
 Result<> Node::OpenIndexes()
 {
     m_chain_for_indexes = std::make_unique<ChainForIndexes>(*m_chain);
@@ -710,7 +710,7 @@ Result<> Node::ShutDown()
         if (m_booster.Undo().Broken() == nullptr) WarnIfUndoIsShort(*m_chain, m_log);
     }
     m_events.Stop();
-    m_indexes.Stop(); // after the last write of the coins, which they may not be ahead of
+    m_indexes.Stop(); // after the coins, as indexes must not be ahead of them
     m_scheduler_lines.reset();
     m_chain_context.chain = nullptr;
     m_chain = nullptr;

@@ -116,7 +116,7 @@ void NodeNetwork::Checked(const BlockHash& hash, const RuleResult& verdict)
     if (BlockIntake* const intake = m_open_intake) intake->Checked(hash, verdict);
 }
 
-// An announced tip may have been left meanwhile: only the last one counts.
+// A queued tip may have been disconnected meanwhile: only the last one counts.
 void NodeNetwork::Take(const Event& event)
 {
     if (const auto* const change = std::get_if<TipChanged>(&event)) TellPeers(*change);

@@ -132,8 +132,7 @@ constexpr const char* kNamesWithoutEffect[] = {"-addresstype",
                                                "-walletrbf",
                                                "-walletrejectlongchains"};
 
-/** Options that only configure features which are missing, and those that Core keeps only to reject
- *  them. */
+/** Options that configure missing features, and those that Core keeps only to reject them. */
 constexpr const char* kNamesOnly[] = {"-choosedatadir",
                                       "-disablewallet",
                                       "-lang",

@@ -174,7 +174,7 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
         if (*file == "auto") {
-            // It may be permanent in bitcoin.conf, and the other option given for one start.
+            // The option may be in bitcoin.conf, and the other one given for a single start.
             const bool never = !args.GetBool("-ibdbooster", true);
             if (!never) out.hints.folder = std::filesystem::absolute(net_dir / "hints");
         } else {
@@ -211,7 +211,7 @@ Result<Path> ReadDirectory(const ArgsManager& args, const ChainParams& params, c
     return OwnFolderIn(*dir, params, net_dir);
 }
 
-/** What -prune leaves no blocks for. */
+/** Refuses options that conflict with -prune, because they need blocks that it deletes. */
 Result<> CheckPruned(const ArgsManager& args, const NodeOptions& options)
 {
     if (options.prune_target == 0) return {};

@@ -116,7 +116,7 @@ void PoolForPeers::SetBroadcast(const Txid& id)
     m_pool.SetBroadcast(id, true);
 }
 
-// The pool's thread waits for the lock, so it is taken for a few at a time.
+// The pool's thread needs the lock, so it is held for a few transactions at a time.
 void PoolForPeers::ForEachTransaction(const Visit& more) const
 {
     for (size_t next = 0;; next += kAtOnce) {
@@ -136,7 +136,7 @@ void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)
     m_wtxids[tx.listed_at] = tx.tx->WitnessId();
 }
 
-// No other transaction takes its place: announcing one would cost a wait for its memory.
+// The place stays empty: moving another transaction there would cause a cache miss.
 void PoolForPeers::TxRemoved(const PoolTx& tx, RemovalReason, uint64_t)
 {
     const Lock lock(m_mutex);

@@ -1,4 +1,5 @@
-// See start_checks.h. Checks run in Bitcoin Core's order: of two mistakes the same one is reported.
+// See start_checks.h. Checks run in Bitcoin Core's order: if two options are wrong, the same one is
+// reported.
 #include "node/start_checks.h"
 
 #include "consensus/limits.h"
@@ -108,7 +109,7 @@ Result<> CheckListening(const ArgsManager& args)
     return {};
 }
 
-/** A weight as Core reads it: a non-number is 0. */
+/** A weight as Core reads it: a text that is no number is 0. */
 uint64_t Weight(const ArgsManager& args, const std::string& name, uint64_t otherwise)
 {
     const auto value = args.GetInt(name);

@@ -15,7 +15,7 @@ constexpr int64_t kDefaultClusterKvb = 101; //!< -limitclustersize
 constexpr int64_t kLeastClusters = 40;      //!< clusters of the largest size that the pool must
                                             //!< hold
 
-/** Bytes, or the nearest number that is one. */
+/** The bytes, limited to the range of the type. */
 int64_t BytesOf(int64_t count, int64_t unit)
 {
     const int64_t most = std::numeric_limits<int64_t>::max() / unit;

@@ -7,8 +7,8 @@ namespace ibd {
 
 namespace {
 
-/** CPU time of this thread: waiting for a lock, as while a block is connected, is no fault of a
- *  peer. */
+/** CPU time of this thread: a peer must not be charged for waiting on a lock, for example while a
+ *  block is connected. */
 OfferQueue::Time CpuTime()
 {
     timespec now{};
@@ -49,7 +49,8 @@ void TxIntake::Put(TxOffer offer)
         const Lock lock(m_mutex);
         m_queue.Put(std::move(offer));
     }
-    m_filled.notify_one(); // without the lock, which the thread would wait for at once
+    m_filled.notify_one(); // notified without the lock, for which the woken thread would
+                           // immediately wait
 }
 
 std::vector<TxAnswer> TxIntake::TakeAnswers()
@@ -76,8 +77,8 @@ void TxIntake::Work()
     }
 }
 
-/** Whether the peers are to be woken now. That costs as much as a small check, so while small ones
- *  follow, some answers are reported together. */
+/** Whether the peers' thread must be woken now. That costs as much as a small check, so while small
+ *  ones follow, several verdicts are reported together. */
 bool TxIntake::Answered(TxAnswer answer, OfferQueue::Time took)
 {
     const Lock lock(m_mutex);
@@ -145,7 +146,7 @@ void TxIntake::CheckPackage(TxAnswer& answer)
         if (found == out->txs.end()) continue;
         PackageTx& tx = found->second;
         if (tx.kind == Kind::kAccepted) {
-            // Those of the whole package, once.
+            // The verdicts of the whole package, once.
             answer.txs[i] = Taken(std::exchange(replaced, {}));
         } else if (tx.kind == Kind::kRefused) {
             answer.txs[i] = TxAnswer::Verdict{.violation = std::move(tx.violation)};

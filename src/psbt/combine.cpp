@@ -49,7 +49,7 @@ void Merge(PsbtInput& to, const PsbtInput& from)
     AddAll(to.taproot_script_signatures, from.taproot_script_signatures);
     TakeIfUnset(to.taproot.internal_key, from.taproot.internal_key);
     TakeIfUnset(to.taproot.merkle_root, from.taproot.merkle_root);
-    // As in Core, the first entry of a script stays.
+    // As in Core, the existing entry of a script is kept.
     AddAll(to.taproot.scripts, from.taproot.scripts);
     AddAll(to.taproot_origins, from.taproot_origins);
     AddAll(to.musig_participants, from.musig_participants);

@@ -40,7 +40,7 @@ UniValue BlockFilter(const ChainContext& context, const RpcCall& call)
     return out;
 }
 
-/** The blocks of a scan: both ends are of the active chain. */
+/** The blocks of a scan: both ends are in the active chain. */
 struct ScanRange {
     const HeaderNode* first = nullptr;
     const HeaderNode* last = nullptr;

@@ -145,7 +145,7 @@ void AddRules(UniValue& out, const BlockTemplate& block, const HeaderNode& tip,
     UniValue rules(UniValue::VARR);
     rules.push_back("csv");
     if (block.height >= params.segwit_height) {
-        // It changes the coinbase: a miner without support must not mine.
+        // It changes the coinbase, so a miner without support for it must not mine.
         rules.push_back("!segwit");
         rules.push_back("taproot");
     }

@@ -5,7 +5,7 @@ namespace ibd {
 
 namespace {
 
-// For calls that require undo data, and for calls that only show more with it.
+// Reads the undo data, for calls that require it and for calls that only show more with it.
 constexpr const char* kUndoUnreadable =
     "Can't read undo data from disk. This could be due to disk corruption or a conflict with a "
     "pruning event.";

@@ -29,21 +29,21 @@ void AppendPruning(UniValue& out, const ChainManager& chain)
     if (target != kManualPruning) out.pushKV("prune_target_size", Num(target));
 }
 
-/** Share of the transactions up to the base of a snapshot that the older coins have seen. */
+/** Share of the transactions up to the base of a snapshot that the older coins include. */
 double HistoricalProgress(const HeaderNode& older, const HeaderNode& base)
 {
     return static_cast<double>(older.chain_tx_count) / static_cast<double>(base.chain_tx_count);
 }
 
-/** The base of the snapshot in use and the older tip; null: none is. */
+/** The base of the snapshot in use and the older tip; null: no snapshot is in use. */
 std::pair<const HeaderNode*, const HeaderNode*> SnapshotOf(const ChainManager& chain)
 {
     const ChainReader reader = chain.Read(); // both change together
     return {chain.SnapshotBase(), chain.HistoricalTip()};
 }
 
-/** The proof of the history below a snapshot. It takes blocks in any order: their number stands for
- *  a height, as if they were the first ones. */
+/** The proof of the history below a snapshot. It takes blocks in any order, so the number of
+ *  processed blocks is shown as a height. */
 void AppendHistory(UniValue& out, const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();

@@ -1,6 +1,6 @@
-// Writes bitcoin-cli's table of the node's calls, from the node's own, to the file of its argument.
-// The build runs it: bitcoin-cli knows each argument of a call from the call's one declaration, and
-// links nothing of the node.
+// Writes bitcoin-cli's table of calls, derived from the node's table, to the file given as its
+// argument. The build runs it, so that each argument is declared once and bitcoin-cli links no code
+// of the node.
 #include "rpc/standalone_calls.h"
 #include "util/process.h"
 

@@ -78,7 +78,7 @@ CoinsHashKind ParseHashKind(const std::string& name)
     ThrowRpc(RpcCode::kInvalidParameter, "'{}' is not a valid hash_type", name);
 }
 
-/** The part of the subsidies up to the block that is not in coins. */
+/** The part of the subsidies up to the block that is not in the coins. */
 Amount TotalUnspendable(const CoinsStats& stats, const ChainParams& params)
 {
     return BlockSubsidy(0, params.consensus) + MaxSupply(stats.height, params.consensus) -
@@ -129,7 +129,7 @@ UniValue FromIndex(const CoinStatsIndex& index, const HeaderNode& block, CoinsHa
     return out;
 }
 
-/** The answer from -coinstatsindex; nothing: it is off, not wanted, or not of use. */
+/** The answer from -coinstatsindex; nothing: it is off, not requested, or cannot answer. */
 std::optional<UniValue> AskIndex(const ChainContext& context, const RpcCall& call,
                                  CoinsHashKind kind)
 {

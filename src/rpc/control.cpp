@@ -25,7 +25,7 @@ RpcMethod Help(ControlContext& context)
             "\n\"getblock\"",
             [&context](const RpcCall& call) -> UniValue {
                 const std::string command = call.String(0, "");
-                // For Core's tests, which compare it with bitcoin-cli's conversions.
+                // For Core's tests, which compare this list with bitcoin-cli's conversions.
                 if (command == "dump_all_command_conversions") return context.table.Conversions();
                 return context.table.Help(command);
             }};

@@ -40,7 +40,7 @@ bool CanWrap(ScriptKind kind, ByteSpan script)
     }
 }
 
-/** Whether it, or the script that it pays to, may be in a witness. */
+/** Whether the script, or the script that it commits to, may be used in a witness. */
 bool CanWrapInWitness(const ScriptTemplate& shape)
 {
     switch (shape.kind) {

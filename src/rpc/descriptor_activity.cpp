@@ -31,7 +31,7 @@ std::vector<const HeaderNode*> BlocksOf(const ChainContext& context, const UniVa
     return nodes;
 }
 
-/** Collects what concerns the watched scripts. */
+/** Collects the activity of the watched scripts. */
 class Activity {
 public:
     Activity(std::set<Bytes> scripts, const AddressPrefixes& prefixes)

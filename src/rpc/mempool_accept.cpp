@@ -12,7 +12,7 @@ namespace {
 /** A single transaction gets a more detailed verdict than a package of one. */
 PackageVerdict Ask(const PoolContext& context, Package txs)
 {
-    (void)context.chain.Chain(); // while it is loaded the answer is that
+    (void)context.chain.Chain(); // while the pool is being loaded, calls answer with that
     const int64_t now = context.chain.env.UnixTime();
     if (txs.size() > 1) return OrThrow(context.submission.TestPackage(txs, now));
     PackageVerdict out;

@@ -1,4 +1,4 @@
-// Calls about the mining order of the pool, and about the user's wishes for it; see mempool.h.
+// Calls about the mining order of the pool, and about prioritisation by the user; see mempool.h.
 #include "consensus/limits.h"
 #include "jsonrpc/json.h"
 #include "mempool/upkeep.h"
@@ -59,7 +59,8 @@ UniValue Diagram(const TxPool& pool)
     return out;
 }
 
-/** Dust must leave the pool with its child, so no wish may bring it into a block alone. */
+/** Dust must be mined together with its child, so a prioritisation must not bring it into a block
+ *  alone. */
 void RefuseDust(const PoolContext& context, const Txid& id) IBD_REQUIRES(context.pool.mutex)
 {
     const PolicyOptions& policy = context.acceptance.Policy();

@@ -35,7 +35,7 @@ bool Option(const RpcCall& call, const char* name, bool otherwise)
     return value.get_bool();
 }
 
-/** An output that was asked for, and its answer. */
+/** A requested output, and its answer. */
 struct Question {
     OutPoint output;
     UniValue answer; //!< with the output

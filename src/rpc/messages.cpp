@@ -11,7 +11,7 @@ namespace ibd {
 
 namespace {
 
-/** Prefix of every message, so that its signature is never one of a transaction. */
+/** Prefix of every message, so that its signature can never be valid for a transaction. */
 constexpr std::string_view kMagic = "Bitcoin Signed Message:\n";
 
 ByteSpan AsBytes(std::string_view text)

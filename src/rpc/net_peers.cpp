@@ -224,7 +224,7 @@ UniValue FetchBlock(const NetContext& context, const RpcCall& call)
         have = node && node->HasData();
     }
     if (!node) throw RpcError{RpcCode::kMisc, "Block header missing"};
-    // A file with a block from above the tip would not be pruned for long.
+    // A file that contains a block above the tip could not be pruned for a long time.
     if (context.chain.Chain().IsPruneMode() && node->height > context.chain.Current().height) {
         throw RpcError{RpcCode::kMisc, "In prune mode, only blocks that the node has already "
                                        "synced previously can be fetched from a peer"};

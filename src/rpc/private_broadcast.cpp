@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** As if the calls were not there. */
+/** The error is the same as if the calls did not exist. */
 void RequireEnabled(const NetContext& context)
 {
     if (context.private_broadcast) return;

@@ -20,7 +20,7 @@ void RequireTaken(const TxVerdict& verdict)
                    verdict.violation->ToString()};
 }
 
-/** As Core, refuses a transaction of which an output is a coin, however it came there. */
+/** As in Core, refuses a transaction if one of its outputs is an unspent coin of the chain. */
 void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
 {
     const CoinsGuard coins = context.Chain().HoldCoins();
@@ -37,7 +37,7 @@ void RequireCheap(bool too_expensive)
                    "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
 }
 
-/** Returns the transaction that is in the pool then. `most`: highest fee; 0: no limit. */
+/** Returns the transaction that is then in the pool. `most`: highest fee; 0: no limit. */
 TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
     RequireUnconfirmed(context.chain, *tx);
@@ -50,7 +50,8 @@ TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amou
     return tx;
 }
 
-/** The pool would take the transaction, or has it. `most`: highest fee; 0: no limit. */
+/** Checks that the pool would accept the transaction, or has it. `most`: highest fee; 0: no limit.
+ */
 void Examine(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
     RequireUnconfirmed(context.chain, *tx);

@@ -67,7 +67,7 @@ Result<> ReadBind(const ArgsManager& args, uint16_t default_port, Logger& logger
     return {};
 }
 
-/** Which addresses may connect: local ones and those of -rpcallowip. */
+/** The addresses that may connect: local ones and those of -rpcallowip. */
 Result<std::function<bool(const std::string&)>> ReadAllowed(const ArgsManager& args)
 {
     std::vector<Subnet> subnets;

@@ -16,7 +16,7 @@ bool Spends(const Transaction& tx, const Txid& id)
                        [&](const InputView& input) { return input.Prevout().txid == id; });
 }
 
-/** The last spends all others, and none of these another. */
+/** Whether the last one spends all others, and none of these spends another. */
 bool IsChildWithParents(Package package)
 {
     const Package parents = package.first(package.size() - 1);
@@ -80,8 +80,8 @@ UniValue ResultJson(Package package, const PackageSubmission& result)
     return out;
 }
 
-/** Announces the transactions that are in the pool, also if they were before. As in Core, not a
- *  second time if no peer fetches them. */
+/** Announces the transactions that are in the pool, even if they were there before. As in Core,
+ *  they are not announced again if no peer fetches them. */
 void Announce(const PoolContext& context, Package package)
 {
     if (!context.announce) return;
@@ -104,7 +104,7 @@ UniValue Submit(const PoolContext& context, const RpcCall& call)
                        "package topology disallowed. not child-with-parents or parents depend on "
                        "each other."};
     }
-    (void)context.chain.Chain(); // while it is loaded the answer is that
+    (void)context.chain.Chain(); // while the pool is being loaded, calls answer with that
     const int64_t now = context.chain.env.UnixTime();
     const Arrival arrival{.now = now, .time = now, .most_rate = rate};
     const PackageSubmission result = OrThrow(context.submission.SubmitPackage(txs, arrival));

@@ -9,7 +9,7 @@ TipInfo TipWaiters::Wait(const std::function<TipInfo()>& current, const Conditio
     const auto end = std::chrono::steady_clock::now() + timeout;
     const Lock lock(m_mutex);
     for (;;) {
-        // Under the lock: a later change of the tip also notifies later.
+        // Read under the lock: any later change of the tip also notifies later.
         const TipInfo tip = current();
         if (m_stopped || condition(tip)) return tip;
         if (timeout.count() == 0) {

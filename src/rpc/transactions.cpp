@@ -109,7 +109,7 @@ UniValue OfBlock(const ChainContext& context, const HeaderNode& node, const Txid
     return out;
 }
 
-/** Why a transaction without a given block was not found. */
+/** The error for a transaction that was not found without a given block. */
 RpcError NotFound(const ChainContext& context, bool indexed)
 {
     std::string text = "No such mempool or blockchain transaction";

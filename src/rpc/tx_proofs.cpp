@@ -83,7 +83,7 @@ const HeaderNode& BlockOf(const ChainContext& context, ChainManager& manager,
 UniValue TxOutProof(const ChainContext& context, const RpcCall& call)
 {
     const std::set<Txid> wanted = WantedOf(call.At(0));
-    // Without the block the coins say where the transactions are.
+    // Without the block, an unspent output shows the block of the transactions.
     ChainManager& manager = call.Has(1) ? context.Headers() : context.Chain();
     const HeaderNode& node = BlockOf(context, manager, wanted, call);
     const auto block = ReadBlockData(manager.Blocks(), manager.Where(node), UndoUse::kNone);
@@ -125,7 +125,7 @@ UniValue ProvenBy(const ChainContext& context, const RpcCall& call)
     if (node == nullptr || !chain.Active().Contains(node) || node->tx_count == 0) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found in chain"};
     }
-    // With another count the tree's nodes would have another meaning.
+    // With a wrong transaction count the tree would be interpreted differently.
     if (node->tx_count != message.proof.tx_count) return out;
     for (const ProvenTx& tx : proven.txs) out.push_back(tx.txid.ToHex());
     return out;

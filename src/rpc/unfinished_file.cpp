@@ -35,7 +35,7 @@ Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
     IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(env, note));
     const Path path = std::string(AsChars(bytes));
     std::error_code code;
-    // Only a regular file is removed: the call may have died before it created one.
+    // Only a regular file is removed: the node may have been killed before the call created one.
     const auto status = std::filesystem::symlink_status(path, code);
     if (status.type() == std::filesystem::file_type::regular) {
         log.Warning("removing '{}' ({}), which a call was writing when the node died",
@@ -49,7 +49,7 @@ Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
 
 Result<UnfinishedFile> UnfinishedFile::Claim(Env& env, const Path& net_dir, const Path& path)
 {
-    // Before the note, which may make a start remove the file.
+    // Created before the note, because a start removes the file that a note names.
     std::error_code code;
     const auto status = std::filesystem::symlink_status(path, code);
     if (std::filesystem::exists(status)) return SystemError("'{}' exists already", path.string());

@@ -12,7 +12,7 @@ void DeferredSignatures::BeginInput()
     m_overrun = m_matching = m_here = false;
 }
 
-/** Its few notes stay in the batch unused, as the batch cannot remove one. */
+/** Its few notes stay in the batch unused, because the batch cannot remove them. */
 void DeferredSignatures::DropInput()
 {
     m_assumed.resize(m_inputs.back());

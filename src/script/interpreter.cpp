@@ -41,7 +41,7 @@ public:
         } else if (m_first_false == m_depth - 1) {
             m_first_false = kNone;
         }
-        // Below a false branch the top is false whatever its own condition.
+        // Inside a false branch the top is false regardless of its own condition.
     }
 
 private:
@@ -451,7 +451,7 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
  *  then lies in `cleaned`. The empty signature is OP_0, which the rule removes too. */
 Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
 {
-    // The push is almost never there, and a search is cheaper than making it.
+    // The push is almost never in the script, and a search for it is cheaper than making it.
     if (m_version != SigVersion::kBase || !PushesShortest(code, signature)) return Err::kOk;
     Bytes pattern;
     AppendPush(pattern, signature);

@@ -16,7 +16,7 @@ constexpr Hash32 kFree{};
 Sha256 Salted(const CacheSalt& salt, uint8_t purpose)
 {
     CacheSalt padding{};
-    padding[0] = purpose; // fills a whole block, so that the midstate is kept
+    padding[0] = purpose; // fills a whole block, so that its midstate can be kept
     return Sha256().Write(salt).Write(padding);
 }
 
@@ -67,7 +67,7 @@ void DigestCache::Insert(const Hash32& digest)
     Bucket& bucket = m_entries[at];
     if (std::find(bucket.begin(), bucket.end(), digest) != bucket.end()) return;
     auto place = std::find(bucket.begin(), bucket.end(), kFree);
-    // Any place will do: digests are random.
+    // Any place may be overwritten, because digests are random.
     if (place == bucket.end()) place = bucket.begin() + digest[31] % kWays;
     *place = digest;
 }

@@ -46,7 +46,7 @@ uint32_t SmallVarInt(Reader& in, uint64_t max = 0xffffffff)
 }
 
 constexpr uint64_t kMaxInt = 0x7fffffff;
-constexpr uint32_t kMaxFileNumber = 1'000'000; //!< so many files have 122 TiB of blocks
+constexpr uint32_t kMaxFileNumber = 1'000'000; //!< this many files have 122 TiB of blocks
 
 } // namespace
 

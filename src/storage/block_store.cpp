@@ -52,7 +52,8 @@ Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& opt
 {
     const Path path = options.blocks_dir / "xor.dat";
     XorKey key;
-    // A key mistaken for absent would be replaced, and all blocks would become unreadable.
+    // If the key were wrongly taken for absent, it would be replaced, and all blocks would become
+    // unreadable.
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
     if (there) {
         IBD_ASSIGN_OR_RETURN(key, ReadKey(env, path));
@@ -120,8 +121,8 @@ Result<uint32_t> ReadFrameHeader(const ReadableFile& file, const Path& path, con
     return ParseFrame(header, path, magic, offset);
 }
 
-/** Bytes that the first call reads, with the frame: all of most records of the first years. Of a
- *  longer record a second call reads the rest. */
+/** Bytes that the first call reads, with the frame: all of most records of the first years. If a
+ *  record is longer, a second call reads the rest. */
 constexpr size_t kFirstRead = 32 << 10;
 
 /** The start of a file's record, frame and all, read with one call. */
@@ -206,7 +207,7 @@ public:
     }
 
 private:
-    /** Reads on unless `count` bytes, or all that are left, are in the window. */
+    /** Reads more unless `count` bytes, or all remaining bytes, are in the window. */
     Result<> Need(size_t count)
     {
         if (m_unread == 0 || m_end - m_begin >= count) return {};
@@ -220,7 +221,7 @@ private:
         return {};
     }
 
-    /** De-obfuscates and hashes the next bytes, which lie behind the end of the window. */
+    /** De-obfuscates and hashes the next bytes, which were read to the end of the window. */
     void Take(size_t count)
     {
         const MutableByteSpan fresh(&m_window[m_end], count);
@@ -246,7 +247,7 @@ private:
     Sha256 m_hash;
 };
 
-/** Reads to the end, so that the checksum is known. */
+/** Reads to the end, to verify the checksum. */
 Result<> PassAll(UndoSource& source)
 {
     while (source.Left() > 0) {

@@ -193,7 +193,7 @@ void BlockStore::StartStretches()
         const Lock lock(m_mutex);
         NoteFailure(started.GetError());
     }
-    // Also the earlier part, which may not have been on disk at its own turn.
+    // Also drops the earlier part, which may not have been on disk when it was dropped before.
     for (const Stretch& stretch : leaving) stretch.file->DontNeed(0, stretch.end);
 }
 

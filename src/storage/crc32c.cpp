@@ -31,8 +31,8 @@ uint32_t ByTable(ByteSpan data, uint32_t crc)
 }
 
 #if defined(__x86_64__)
-/** Bytes of each of the three streams that are processed at a time: an instruction takes three
- *  cycles, but one can start in each. Two rounds are nearly a page of 8 KiB. */
+/** Bytes of each of the three streams that are processed in parallel: an instruction has a latency
+ *  of three cycles, but one can start in each cycle. Two rounds are nearly a page of 8 KiB. */
 constexpr size_t kStreamBytes = 1360;
 
 /** The effect of kStreamBytes zeros on a state. It is linear, so each byte of the state is looked

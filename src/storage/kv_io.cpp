@@ -62,7 +62,7 @@ public:
     {
         const leveldb::Status status = Ask(m_check, "write", m_path);
         if (status.ok()) return m_inner->Append(data);
-        // A failed write may leave a part.
+        // A failed write may have written a part.
         (void)m_inner->Append({data.data(), data.size() / 2});
         (void)m_inner->Flush();
         return status;

@@ -33,7 +33,7 @@ ByteSpan ToSpan(const leveldb::Slice& slice)
 
 Error ToError(const leveldb::Status& status, const Path& directory)
 {
-    // Corruption is damage, which a rebuild repairs; all else is a failure of the machine.
+    // Corruption is damage, which a rebuild repairs; any other error is a failure of the machine.
     const std::string text =
         fmt::format("database {}: LevelDB error: {}", directory.string(), status.ToString());
     return status.IsCorruption() ? BadData("{}", text) : SystemError("{}", text);
@@ -131,7 +131,7 @@ Result<> KvStore::Impl::LoadKey(Env& env)
 {
     IBD_ASSIGN_OR_RETURN(const auto record, Get(ObfuscationRecordKey()));
     if (!record) {
-        if (!options.obfuscate) return {}; // reading a record would meet damage too early
+        if (!options.obfuscate) return {}; // reading a record would report damage too early
         IBD_ASSIGN_OR_RETURN(const bool empty, IsEmpty());
         return empty ? MakeKey(env) : Result<>();
     }
@@ -279,7 +279,7 @@ private:
 } // namespace
 
 struct KvBatch::Impl {
-    mutable leveldb::WriteBatch batch; //!< LevelDB numbers it while it writes it
+    mutable leveldb::WriteBatch batch; //!< LevelDB sets sequence numbers in it while it writes it
     XorKey key;
     Bytes value; //!< room for the obfuscated value
 };

@@ -5,7 +5,7 @@ namespace ibd {
 
 namespace {
 
-/** Of a kept coin; about what two nodes of the tables and its script take. */
+/** Memory of a kept coin: about two nodes of the tables, and its script. */
 size_t BytesOf(const Coin& coin)
 {
     constexpr size_t kNodes = 192;
@@ -20,7 +20,7 @@ Found<Coin> RecentCoins::Read(const OutPoint& outpoint, const BlockHash& tip,
     if (chain.IsInMemory(outpoint)) return chain.Read(outpoint);
     if (auto kept = Find(outpoint, tip)) return kept;
     Found<Coin> coin = chain.Read(outpoint);
-    // Missing ones are not kept: there is no end of them.
+    // Missing coins are not kept: their number is unlimited.
     if (coin && *coin) Keep(outpoint, tip, **coin);
     return coin;
 }

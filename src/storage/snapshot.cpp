@@ -112,7 +112,7 @@ void SnapshotReader::GoTo(const Place& place)
     m_txid = place.txid;
 }
 
-/** Moves to the next transaction with coins; Core passes over those without. */
+/** Moves to the next transaction with coins; like Core, skips those without. */
 Result<> SnapshotReader::OpenTx()
 {
     while (m_left_in_tx == 0) {

@@ -86,7 +86,7 @@ void BlockPlan::CutStretches(uint64_t stretch_bytes)
     m_starts.push_back(static_cast<uint32_t>(m_blocks.size()));
 }
 
-/** Blocks far above the others occupy the window until their turn comes. */
+/** Blocks far above the others stay in the window until it is their turn. */
 void BlockPlan::OrderByHeight(uint64_t window_bytes)
 {
     const auto higher = [this](uint32_t a, uint32_t b) {

@@ -58,7 +58,7 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
     if (!there) return {};
-    // The checkpoint goes last: while there is a run, it shows that there is work for a clean-up.
+    // The checkpoint is removed last: while there are runs, it shows that there is unfinished work.
     IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
     const Path checkpoint = CheckpointPath(directory);
     bool removed = false;
@@ -109,7 +109,7 @@ Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory)
 
 namespace {
 
-/** How a line about hints begins that failed on the branch that ends there. */
+/** The start of the line for hints that failed on the branch that ends at this block. */
 std::string BadHintsKey(const Uint256& hints_id, const BlockHash& terminal_hash)
 {
     return fmt::format("{} {} ", ToHex(hints_id.Span()), terminal_hash.ToHex());

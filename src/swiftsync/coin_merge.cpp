@@ -31,8 +31,8 @@ Result<> CoinMerger::Cursor::LoadPage()
         m_at = nullptr;
         return {};
     }
-    // Requests twice the distance, and again halfway: the cursors of all runs take turns, so a disk
-    // with moving heads needs long stretches, requested in time.
+    // Requests twice the distance, and again halfway: the cursors of all runs take turns, so a hard
+    // disk needs long reads, requested in time.
     if (m_page % (kReadAhead / kRunPageBytes) == 0) m_run->WillNeed(m_page, 2 * kReadAhead);
     IBD_ASSIGN_OR_RETURN(m_rest, m_run->ReadPage(m_page++, m_buffer));
     Settle();

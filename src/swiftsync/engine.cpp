@@ -38,7 +38,7 @@ struct Outcome {
     bool restart = false;
 };
 
-/** How refused hints are remembered. */
+/** The way in which refused hints are remembered. */
 enum class Memory {
     kRemember, //!< wrong, whether or not the blocks are valid
     kSuspect,  //!< wrong if the blocks are valid
@@ -62,7 +62,8 @@ Result<> CheckReplaceable(Env& env, const Path& chainstate)
                        chainstate.string(), chainstate.string());
 }
 
-/** Only warns: scripts may be shorter than usual, and a resumed sync has written a part already. */
+/** Warns instead of failing: scripts may be shorter than usual, and a resumed sync has written a
+ *  part already. */
 void WarnIfDiskIsSmall(const SyncJob& job)
 {
     const auto check = [&](const Path& place, const char* what, uint64_t bytes_per_coin) {
@@ -90,7 +91,7 @@ std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& fold
     return JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus);
 }
 
-/** Why the sum proves nothing, if so. Bad data: a run is damaged. */
+/** The reason, if any, why the sum proves nothing. Bad data: a run is damaged. */
 Found<std::string> JudgeChain(std::span<const RunReader> runs)
 {
     std::vector<CoinbaseId> ids;
@@ -257,7 +258,7 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
     if (repeated) {
         return Loaded{.wrong = std::move(repeated),
                       .kind = VerdictKind::kUnprovable,
-                      .memory = Memory::kForget}; // does not speak against the hints
+                      .memory = Memory::kForget}; // does not count against the hints
     }
     job.log.Info("Booster: all checks passed: {} outputs, {} inputs, {} coins",
                  folded.totals.outputs, folded.totals.inputs, folded.totals.hinted);
@@ -270,7 +271,7 @@ Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::JudgeAndLoad(const Checkpoint
                   .coins = report.coins};
 }
 
-/** The checkpoint is the lasting proof. */
+/** The checkpoint stays as the durable proof. */
 Result<SyncEngine::Impl::Loaded> SyncEngine::Impl::Prove(Checkpoint folded)
 {
     folded.published = true;

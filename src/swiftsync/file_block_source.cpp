@@ -89,7 +89,7 @@ Result<> FileBlockSource::ClaimAhead()
     return {};
 }
 
-/** Where a planned block ends in its file; an estimate if it is the last one there. */
+/** The end of a planned block in its file; an estimate if it is the last one there. */
 uint64_t FileBlockSource::EndOf(const PlannedBlock& block) const
 {
     return block.offset + m_plan.BytesOf(block);
@@ -100,19 +100,20 @@ void FileBlockSource::Announce(Claim& claim, const std::shared_ptr<AheadFile>& f
     const PlannedBlock& first = claim.blocks.front();
     if (first.offset < kFrameHeaderSize) return;
     claim.announced = true;
-    // Of a single block that is not read around the cache, one read suffices.
+    // A single block that is read through the cache needs only one read.
     if (claim.blocks.size() == 1 && !IsReadUncached(first, *file)) return;
     m_reader.Announce(file, first.offset - kFrameHeaderSize, EndOf(claim.blocks.back()));
 }
 
-/** Whether a block of a plan by height is to be read around the cache. */
+/** Whether a block of a plan in height order must be read with direct I/O. */
 bool FileBlockSource::IsReadUncached(const PlannedBlock& block, const AheadFile& file) const
 {
     return m_plan.BytesOf(block) >= kLeastUncached && m_plan.Uncached().Allowed() &&
            file.IsCold(block.offset, EndOf(block));
 }
 
-/** Has the system read what is not read around its cache, each gapless sequence in one call. */
+/** Announces to the kernel the ranges that are read through the cache, each gapless range in one
+ *  call. */
 Result<> FileBlockSource::ReadAhead(std::span<const PlannedBlock> ahead)
 {
     for (size_t i = 0; i < ahead.size();) {

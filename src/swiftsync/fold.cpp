@@ -53,7 +53,7 @@ Result<> FoldOutputs(std::span<const TxView> txs, uint32_t height, const BlockHi
         for (size_t i = 0; i < tx.outputs.size(); ++i) {
             const auto vout = static_cast<uint32_t>(i);
             if (coinbase && overwritten) {
-                if (all) cursor.Next(); // ignored: makers of bitmaps set it differently
+                if (all) cursor.Next(); // ignored: programs that make bitmaps set it differently
             } else if (IsUnspendable(tx.outputs[i].script_pubkey)) {
                 if (all && cursor.Next()) return MarksUnspendable(height, tx, i);
             } else if (cursor.Next()) {

@@ -41,7 +41,8 @@ Found<FoldFailure> FoldPhase::FoldAll(Committer& committer)
     return failure;
 }
 
-/** The observers of this fold; none if it will not see all blocks, or not hash them. */
+/** The observers of this fold; none if this process does not fold all blocks, or does not hash
+ *  them. */
 std::vector<FoldObserver*> FoldPhase::BeginObservers(const HeightSet& folded) const
 {
     std::vector<FoldObserver*> interested;
@@ -74,13 +75,13 @@ std::optional<FoldFailure> FoldPhase::RunWorkers(const FoldContext& context)
     return std::move(m_failure);
 }
 
-/** Estimated, by all blocks that came so far. */
+/** Estimated from all blocks received so far. */
 uint64_t FoldPhase::BytesToFold() const
 {
     return m_supply.NewEstimate().value_or(m_supply.EstimatedBytes());
 }
 
-/** Blocks that came may disprove the first estimate. */
+/** The received blocks may show that the first estimate was wrong. */
 void FoldPhase::ExpectBytes(ProgressMeter& meter) const
 {
     const auto bytes = m_supply.NewEstimate();

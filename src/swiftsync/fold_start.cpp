@@ -35,7 +35,7 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
     std::string unusable = loaded ? "" : loaded.Message();
     std::optional<Checkpoint> kept = loaded ? std::move(*loaded) : std::nullopt;
     if (kept && kept->published) {
-        kept.reset(); // its chainstate is another one than this job's
+        kept.reset(); // its chainstate is not this job's
     } else if (kept && !job.Owns(*kept)) {
         unusable = "the checkpoint belongs to other hints, options or rules";
     } else if (kept) {

@@ -24,7 +24,7 @@ FoldFailure NotTaken(const Error& error)
     return Failed(refuted ? FoldFailure::Kind::kTotals : FoldFailure::Kind::kMachine, error);
 }
 
-/** Bytes between two looks at the clock, which may cost more than a small block. */
+/** Bytes between two readings of the clock, because a reading may cost more than a small block. */
 constexpr uint64_t kBytesPerClockCheck = 256 << 10;
 
 } // namespace

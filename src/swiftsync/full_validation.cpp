@@ -146,7 +146,7 @@ RuleResult FullValidation::CheckScripts(const TxView& tx, std::span<const Coin> 
 ByteSpan FullValidation::Message(const uint8_t* outpoint, uint32_t height, bool coinbase,
                                  Amount value, ByteSpan script)
 {
-    // All but the script; makes the encoding of coins unambiguous.
+    // All fields but the script; makes the encoding of coins unambiguous.
     constexpr size_t kFixed = 36 + 4 + 8;
     m_message.resize(kFixed + script.size());
     std::memcpy(m_message.data(), outpoint, 36);

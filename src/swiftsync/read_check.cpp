@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** `parsed`: the result of parsing the bytes into `block`. The violation is of the data alone. */
+/** `parsed`: the result of parsing the bytes into `block`. A violation concerns only the bytes. */
 RuleResult CheckRead(const BlockView& block, const Result<>& parsed, const HeaderNode& node,
                      bool careful)
 {

@@ -141,7 +141,7 @@ Result<WrittenRun> WriteRun(Env& env, const Path& directory, uint32_t number,
                             std::span<const CoinbaseId> coinbases)
 {
     IBD_ASSIGN_OR_RETURN(RunWriter writer, RunWriter::Create(env, directory, number, hints_id));
-    constexpr size_t kAhead = 8; // records lie in the order of their blocks, far apart
+    constexpr size_t kAhead = 8; // records are in the order of their blocks, far apart in memory
     const auto sorted = coins.Sort();
     for (size_t i = 0; i < sorted.size(); ++i) {
         if (i + kAhead < sorted.size()) coins.RecordAt(sorted[i + kAhead]).Prefetch();

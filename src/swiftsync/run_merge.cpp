@@ -69,7 +69,7 @@ Result<> MergeRunsDownTo(size_t most, Env& env, const Path& directory, Checkpoin
         std::sort(state.runs.begin(), state.runs.end(), [](const RunInfo& a, const RunInfo& b) {
             return a.size != b.size ? a.size < b.size : a.number < b.number;
         });
-        // No more than necessary, as each merged run is written once more.
+        // Merges no more runs than necessary, because each merged run is written once more.
         const size_t count = std::min(most, state.runs.size() - most + 1);
         IBD_RETURN_IF_ERROR(MergeFirst(count, env, directory, state, stop));
     }

@@ -76,7 +76,7 @@ bool IsOf(const Checkpoint& checkpoint, const SnapshotIdentity& snapshot)
            checkpoint.hints_id == snapshot.hash && checkpoint.terminal_hash == snapshot.base;
 }
 
-/** The difference between the block's output and the coin in its place. */
+/** Describes the difference between the block's output and the coin with its outpoint. */
 std::string Difference(const BlockCoin& ours, const OutputView& output, bool coinbase)
 {
     const auto coin = DecodeCoin(ours.Value());
@@ -106,7 +106,7 @@ public:
         }
     }
 
-    /** Bad data: a coin that the block does not have so. */
+    /** Bad data: a coin that the block does not contain in this form. */
     Result<> Match(std::span<const TxView> txs)
     {
         for (size_t i = 0; i < txs.size(); ++i) {
@@ -183,7 +183,8 @@ private:
     const bool m_overwritten;
     std::vector<uint32_t>& m_unspent;
     std::vector<bool> m_matched;
-    /** By twelve bits of an id: whether a coin has them. Most transactions have no coin left. */
+    /** A filter by twelve bits of a txid: whether a coin has them. Most transactions have no
+     *  unspent output. */
     std::bitset<1 << 12> m_starts;
     std::vector<Claim> m_claims; //!< of a transaction
     uint32_t m_index = 0;        //!< number of counted outputs so far
@@ -273,7 +274,7 @@ SnapshotCoins::SnapshotCoins(RunReader run, const SnapshotIdentity& snapshot, Fo
     m_info.id = snapshot.hash;
 }
 
-/** No verdict on the coins: the machine's error. */
+/** Not a verdict on the coins but an error of the machine. */
 Error SnapshotCoins::Damaged(const Error& error) const
 {
     if (IsBadData(error)) m_damaged = true;

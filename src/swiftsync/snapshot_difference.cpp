@@ -14,8 +14,8 @@ namespace {
 
 /** Ranges of outpoints, by the first bits of the txid. */
 constexpr unsigned kRangeBits = 12;
-/** Outpoints of a range that do not cancel out at a time. A range of mainnet has fifty thousand
- *  coins. */
+/** Most outpoints of a range that are held because they have not cancelled out yet. A range of
+ *  mainnet has fifty thousand coins. */
 constexpr size_t kMostOpen = 1 << 20;
 
 size_t RangeOf(const OutPoint& outpoint)
@@ -72,7 +72,7 @@ Found<size_t> FindRange(const DifferenceTask& task)
 
 using OpenOutpoints = std::unordered_map<OutPoint, int, OutPointHasher>;
 
-/** The outpoints of a range that are left over; nothing: stopped, or they are too many. */
+/** The outpoints of a range that do not cancel out; nothing: stopped, or there are too many. */
 Found<OpenOutpoints> ListRange(const DifferenceTask& task, size_t range)
 {
     OpenOutpoints found(0, OutPointHasher({task.secret, ~task.secret}));

@@ -24,8 +24,9 @@ uint64_t RunBytes(const LoadTask& task)
     return bytes;
 }
 
-/** Twice the cores, as half of the threads wait for a sync. Fewer if the mergers' pages would not
- *  fit in the memory, but at least two, for which LoadPhase has limited the number of runs. */
+/** Twice the number of cores, because half of the threads wait for a sync. Fewer if the mergers'
+ *  pages would not fit in the memory, but at least two, for which LoadPhase has limited the number
+ *  of runs. */
 unsigned ThreadCount(const LoadTask& task, uint64_t ranges)
 {
     const size_t merger = std::max<size_t>(1, task.runs.size()) * kRunPageBytes + (4 << 20);

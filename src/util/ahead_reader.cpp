@@ -57,7 +57,7 @@ AheadReader::~AheadReader()
 void AheadReader::Announce(const std::shared_ptr<AheadFile>& file, uint64_t begin, uint64_t end)
 {
     m_cold = false;
-    uint64_t plain = begin; // start of the part to be read through the cache
+    uint64_t plain = begin; // start of the part that is read through the cache
     const auto advise = [&](uint64_t upto) {
         if (plain < upto) file->Plain().WillNeed(plain, upto - plain);
     };
@@ -73,7 +73,7 @@ void AheadReader::Announce(const std::shared_ptr<AheadFile>& file, uint64_t begi
     advise(end);
 }
 
-/** False: the bytes are to be read through the cache. */
+/** False: read the bytes through the cache. */
 bool AheadReader::AnnouncePiece(const std::shared_ptr<AheadFile>& file, uint64_t begin,
                                 uint64_t end)
 {
@@ -124,7 +124,7 @@ Result<size_t> AheadReader::ReadAt(const AheadFile& file, uint64_t offset, Mutab
     return done;
 }
 
-/** Waits for the piece that has the offset, and gives up those before it. */
+/** Waits for the piece that has the offset, and drops the pieces before it. */
 AheadReader::Place AheadReader::Find(const AheadFile& file, uint64_t offset)
 {
     const Lock lock(m_mutex);
@@ -132,7 +132,7 @@ AheadReader::Place AheadReader::Find(const AheadFile& file, uint64_t offset)
         return piece.file.get() == &file && piece.end > offset;
     });
     if (found == m_pieces.end()) {
-        // Passed pieces of the file are of no more use; those of others may be.
+        // Passed pieces of this file are useless now; those of other files may still be needed.
         while (!m_pieces.empty() && m_pieces.front().file.get() == &file) DropFirst(1);
         return {};
     }
@@ -186,8 +186,8 @@ AheadReader::Piece* AheadReader::NextWanted()
     return &*piece;
 }
 
-/** Without the lock: a piece that is being read stays where it is. False: it is to be read through
- *  the cache. */
+/** Called without the lock: a piece that is being read is not moved. False: read it through the
+ *  cache. */
 bool AheadReader::Fill(const Piece& piece) const
 {
     if (!m_use.Allowed()) return false;
@@ -199,7 +199,8 @@ bool AheadReader::Fill(const Piece& piece) const
         return false;
     }
     if (from + *got >= piece.end) return true;
-    // The end of the file, as the length of the last block is estimated; or a disk that gives less.
+    // Either the end of the file, because the length of the last block is estimated; or the disk
+    // returned less.
     const Result<uint64_t> size = piece.file->Plain().Size();
     if (size && from + *got < *size) {
         m_use.GiveUp(SystemError("a read around the cache brought {} of {} bytes", *got,

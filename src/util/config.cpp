@@ -33,7 +33,7 @@ std::optional<Path> BaseDirectory(const ArgsManager& args)
     return path;
 }
 
-struct Nothing {}; //!< these are read one by one: they say where the others are read from
+struct Nothing {}; //!< read one by one, because they determine the sources of the others
 
 constexpr OptionRow<Nothing> kGeneral[] = {
     {"-help", "", "Print this help and exit (also -h and -?)"},

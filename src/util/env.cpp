@@ -14,7 +14,7 @@ Result<std::unique_ptr<WritableFile>> Env::CreateFile(const Path& path)
 
 namespace {
 
-/** A regular file, read from its start to its end. */
+/** A stream over a regular file, read from its start to its end. */
 class FileStream final : public InputStream {
 public:
     explicit FileStream(std::unique_ptr<ReadableFile> file) : m_file(std::move(file)) {}
@@ -114,7 +114,7 @@ Result<Bytes> ReadWholeStream(Env& env, const Path& path)
 
 Result<> WriteFileAtomically(Env& env, const Path& name, ByteSpan data)
 {
-    // A dead link itself is replaced, so that the file exists afterwards.
+    // A dangling link is replaced itself, so that the file exists afterwards.
     const Path path = env.Exists(name) ? env.FollowLink(name) : name;
     Path beside = path;
     beside += ".new";

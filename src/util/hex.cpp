@@ -58,7 +58,8 @@ size_t WriteVectors(ByteSpan bytes, char* to)
 
 } // namespace
 
-// Blocks are served as hex, so this counts: vectors, then both digits of a byte in one copy.
+// Blocks are served as hex, so speed matters: first whole vectors, then both digits of a byte in
+// one copy.
 std::string ToHex(ByteSpan bytes)
 {
     std::string out(bytes.size() * 2, '\0');

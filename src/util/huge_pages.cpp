@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** The most that any element of a table needs, for memory below a huge page. */
+/** The largest alignment of any table element, for memory smaller than a huge page. */
 constexpr size_t kSmallAlign = 64;
 
 std::align_val_t AlignFor(size_t bytes)
@@ -23,7 +23,7 @@ void* AllocateOnHugePages(size_t bytes)
 {
     void* const memory = ::operator new(bytes, AlignFor(bytes));
 #ifdef MADV_HUGEPAGE
-    // A refusal leaves ordinary pages.
+    // If the kernel refuses, ordinary pages are used.
     if (bytes >= kHugePageBytes) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
     return memory;

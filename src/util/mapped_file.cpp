@@ -14,7 +14,7 @@ namespace ibd {
 
 namespace {
 
-/** Where this thread continues when its current copy fails; null: it is not copying. */
+/** The point at which this thread continues if its current copy fails; null: it is not copying. */
 thread_local sigjmp_buf* volatile t_copy = nullptr;
 
 extern "C" void OnBusError(int)

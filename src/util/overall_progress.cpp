@@ -15,7 +15,7 @@ constexpr double kMostDone = 0.9999;
 /** Weight of the plan in Scale(): as if this share of it had been done at the planned speed. */
 constexpr double kPriorShare = 0.003;
 
-/** Whether this start has done some work of a step up to the current one. */
+/** Whether this start has done work in the current or an earlier step. */
 bool IsMeasured(const auto& steps, size_t current)
 {
     for (size_t i = 0; i <= current; ++i) {
@@ -25,7 +25,7 @@ bool IsMeasured(const auto& steps, size_t current)
     return false;
 }
 
-/** Without measured work there is no time left: it would be the plan's. */
+/** Without measured work no remaining time is shown: it would only be the plan's. */
 std::string ToText(const OverallProgress::Figure& now, bool measured)
 {
     const std::string text =

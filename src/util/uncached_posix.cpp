@@ -11,7 +11,7 @@ namespace ibd {
 namespace {
 
 constexpr uint64_t kSamples = 8;
-constexpr uint64_t kPage = 4096; //!< on systems with larger pages, a part of one
+constexpr uint64_t kPage = 4096; //!< on systems with larger pages, a part of a page
 
 class PosixUncachedFile final : public UncachedFile {
 public:
@@ -32,7 +32,7 @@ private:
     const Path m_path;
 };
 
-/** A part of a file in the address space, for questions only: it is never touched. */
+/** A mapped part of a file, only for mincore(): its memory is never accessed. */
 class Mapping {
 public:
     Mapping(int fd, uint64_t offset, size_t length)

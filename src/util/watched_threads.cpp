@@ -33,7 +33,7 @@ void RunWatched(const std::string& name, size_t count, const std::function<void(
     do watch(); // without the lock: an ending thread need not wait for `watch`
     while (!all_ended());
     for (NamedThread& thread : threads) thread.Join();
-    watch(); // they may have ended before the first look
+    watch(); // they may have ended before the first call
 }
 
 } // namespace ibd

@@ -88,7 +88,8 @@ Result<> BlockAcceptor::Store(const BlockView& view, HeaderNode& node, const Fil
     return undo ? m_undo.Store(node, *undo, true) : Result<>();
 }
 
-/** The undo data of a lost block. Empty if it is unreadable: the blocks then give it again. */
+/** The undo data of a lost block. Empty if it is unreadable: it is then made again from the blocks.
+ */
 std::optional<BlockUndo> BlockAcceptor::UndoToMove(const HeaderNode& node) const
 {
     if (!m_chain.IsLost(node)) return std::nullopt;
@@ -115,7 +116,7 @@ void BlockAcceptor::SetStored(HeaderNode& node, const FilePos& pos, uint32_t tx_
 void BlockAcceptor::Link(HeaderNode& node)
 {
     for (HeaderNode* linked : m_tree.index.Link(node)) {
-        // Below the base of a snapshot, or pruned before: it keeps its sequence number.
+        // A block below the base of a snapshot, or pruned earlier, keeps its sequence number.
         if (m_tree.headers.active.Contains(linked)) continue;
         m_tree.candidates.Remove(*linked);
         m_tree.headers.tree.SetSequence(*linked, m_tree.headers.tree.NextSequenceId());

@@ -90,7 +90,7 @@ void BlockImporter::LeaveOut(const Waiting& place, ByteSpan raw, const BlockOutc
     ++m_damaged;
 }
 
-/** Keeps the first place by file and offset. */
+/** Keeps the first position by file and offset. */
 void BlockImporter::NoteRefused(const Waiting& place, const std::string& why)
 {
     const auto order = [](const FilePos& pos) { return std::pair(pos.file, pos.offset); };
@@ -180,7 +180,7 @@ void BlockImporter::ReportWaiting(const std::string& where) const
                   m_reads_once ? "before them" : "there");
 }
 
-/** The block that is first in the files among those whose parent is in none of them. */
+/** The first block in the files whose parent is in none of them. */
 std::string BlockImporter::DescribeFirstWaiting() const
 {
     std::vector<BlockHash> waiting;

@@ -89,7 +89,7 @@ Result<> BlockPruner::Prune(std::vector<int32_t> files)
     KeepLocked(files);
     if (files.empty()) return {};
     IBD_RETURN_IF_ERROR(SetPruned());
-    // Headers that come later have no stored block yet.
+    // Headers added later have no stored block yet.
     const size_t headers = m_chain.Read().Tree().Size();
     for (size_t begin = 0; begin < headers; begin += kNodesAtOnce) {
         const Lock lock(m_tree.headers.mutex);

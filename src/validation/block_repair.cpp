@@ -15,7 +15,7 @@ constexpr size_t kNamedBlocks = 10;
 
 } // namespace
 
-/** Lost blocks are left out: their fetching has begun. */
+/** Lost blocks are skipped: they were already requested. */
 std::vector<BlockRepair::Stored> BlockRepair::StoredIn(const std::vector<int32_t>& files) const
 {
     std::vector<Stored> found;

@@ -1,4 +1,4 @@
-// ChainManager::TestBlock: the verdict on a block that is tried, without taking it.
+// ChainManager::TestBlock: checks a block without accepting it.
 #include "validation/chain_manager.h"
 
 #include "consensus/block_check.h"

@@ -1,4 +1,4 @@
-// See chain_manager.h. This file: choosing the best chain and the way to it.
+// See chain_manager.h. This file: chooses the best chain and connects it.
 #include "validation/chain_manager.h"
 
 #include <algorithm>

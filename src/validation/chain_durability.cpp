@@ -138,7 +138,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
 {
     const int64_t now = m_stores.env.MonotonicMicros();
     const bool full = m_cache && m_cache->MemoryUsage() > Options().cache_bytes;
-    // Only grown files can exceed the target.
+    // Files can exceed the target only after they have grown.
     const bool grown = IsPruneMode() && m_stores.blocks.TakeGrown();
     const std::vector<int32_t> old =
         grown ? m_pruner.FilesToPrune(m_connected) : std::vector<int32_t>();
@@ -148,7 +148,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
     return m_pruner.Prune(old);
 }
 
-/** Drops coins only for lack of room: recently written ones may be spent soon. */
+/** Drops coins only if memory is short: recently written ones may be spent soon. */
 Result<> ChainManager::WriteAll(bool drop_coins)
 {
     m_flush_soon = false;
@@ -171,7 +171,7 @@ Result<> ChainManager::Flush(FlushMode mode)
 
 Result<> ChainManager::FlushIndex()
 {
-    if (IsPruneMode()) { // a file is removed from the index in one write with its blocks
+    if (IsPruneMode()) { // the records of a file and of its blocks are removed in one write
         const Lock state(m_state);
         return m_writer.Save();
     }

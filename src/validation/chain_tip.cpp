@@ -119,7 +119,7 @@ std::string ChainManager::NoteUnknownRules()
     return expected;
 }
 
-/** Reads the disk, and tells of the block, without the lock of the coins. */
+/** Reads the disk and notifies observers without the lock of the coins. */
 Result<> ChainManager::DisconnectTip()
 {
     HeaderNode& node = *Connected();

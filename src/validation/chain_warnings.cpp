@@ -7,7 +7,8 @@ namespace ibd {
 
 namespace {
 
-/** Lead in work, in blocks like the tip, from which an invalid chain counts. */
+/** An invalid chain causes a warning if its work exceeds ours by this number of blocks like the
+ *  tip. */
 constexpr int kInvalidChainBlocks = 6;
 
 constexpr const char* kDisagreement =

@@ -14,7 +14,7 @@ Coin MakeCoin(const OutputView& output, int height, bool coinbase)
             coinbase};
 }
 
-/** When to look for a block's transactions among the existing coins. */
+/** The condition for searching a block's transactions among the existing coins (BIP30). */
 enum class Bip30Check {
     kNever,
     kFirst,
@@ -164,7 +164,7 @@ void Connection::TakeBack()
     for (auto& [outpoint, coin] : m_overwritten) m_coins.Add(outpoint, std::move(coin), true);
 }
 
-/** Changes the coins whatever the verdict. */
+/** Changes the coins even if the block is invalid. */
 RuleVerdict Connection::Connect()
 {
     m_undo.txs.assign(m_block.Txs().size() - 1, {});

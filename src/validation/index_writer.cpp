@@ -16,7 +16,7 @@ void IndexWriter::MarkBroken(const HeaderNode& node)
     m_tree.index.MarkDirty(&node);
 }
 
-// Makes a few records at a time: after the first headers there are as many as headers.
+// Makes a few records at a time: after the header sync there is a changed record for each header.
 Result<> IndexWriter::Write(const BlockIndex::Nodes& nodes)
 {
     std::vector<std::pair<BlockHash, BlockIndexRecord>> records;

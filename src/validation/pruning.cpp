@@ -12,7 +12,7 @@ namespace {
 /** Bytes of a future block. */
 constexpr uint64_t kAverageBlock = 1'000'000;
 
-/** Blocks below a reader that stay, for it to follow a reorganisation. */
+/** Number of blocks kept below a reader, so that it can follow a reorganisation. */
 constexpr int32_t kLockBuffer = 10;
 
 uint64_t BytesOf(const BlockFileInfo& file) { return uint64_t{file.size} + file.undo_size; }

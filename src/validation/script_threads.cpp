@@ -13,7 +13,7 @@ constexpr size_t kRangesPerTask = 8;
 /** The same if their signatures are verified together: the more, the cheaper. */
 constexpr size_t kRangesPerBatch = 64;
 constexpr size_t kNoneBad = SIZE_MAX;
-/** Transactions between the fetch of a bucket of the script cache and the search in it. */
+/** Prefetch distance for buckets of the script cache, in transactions. */
 constexpr size_t kKeysAhead = 8;
 
 } // namespace
@@ -46,8 +46,8 @@ bool ScriptThreads::UsesCache() const
     return m_caches && (m_remember || !m_caches->scripts.Entries().Empty());
 }
 
-/** The key in the script cache. Those of the next transactions are made, too, and their buckets
- *  fetched: a full cache has more of them than the processor's. */
+/** The key in the script cache. Also computes the keys of the next transactions and prefetches
+ *  their buckets, because the script cache is larger than the processor's cache. */
 Hash32 ScriptThreads::KeyOf(const TxView& tx)
 {
     const auto make = [this](const TxView& of) {

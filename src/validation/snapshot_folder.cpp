@@ -16,7 +16,7 @@ namespace {
 
 /** Core's name for the file that makes a folder the chainstate of a snapshot. */
 constexpr const char* kBaseBlockHash = "base_blockhash";
-/** Core's ending of the name of a chainstate that is wrong. */
+/** Core's suffix for the name of an invalid chainstate. */
 constexpr const char* kAside = "_INVALID";
 constexpr const char* kCouldNotRemove = "Couldn't remove snapshot chainstate.";
 /** LevelDB removes files of such a name when it opens or destroys a database. */
@@ -38,7 +38,7 @@ bool IsDbFileName(std::string_view name)
     });
 }
 
-/** Names in the folder of a snapshot's chainstate that are not of Core. */
+/** Names in the folder of a snapshot's chainstate that Core does not use. */
 Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)
 {
     IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(folder));
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)
     return names;
 }
 
-/** Core's text for a folder that is still there after its removal, and what helps. */
+/** Core's text for a folder that could not be removed, with the remedy. */
 Result<> CheckSnapshotIsRemovable(Env& env, const Path& folder)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<std::string> foreign, FindForeign(env, folder));

@@ -18,8 +18,8 @@ Result<bool> UndoKeeper::HasUsable(HeaderNode& node)
 }
 
 // Reads each record before the first block is disconnected, so that a reorganisation never stops
-// half way. Goes on after a missing record, down to the records that the next start reads: all
-// missing ones are made at once.
+// half way. Continues after a missing record, down to the records that the next start reads, so
+// that all missing ones are made together.
 Result<Obstacle> UndoKeeper::FindMissing(HeaderNode* connected, const HeaderNode* fork)
 {
     Obstacle missing;

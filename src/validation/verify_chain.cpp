@@ -10,7 +10,7 @@ namespace ibd {
 
 namespace {
 
-/** Whether the block is deleted, or below the base of a snapshot and not here yet. */
+/** Whether the block is pruned, or below the base of a snapshot and not yet received. */
 bool IsAbsent(const ChainReader&, const HeaderNode& node) { return !node.HasData(); }
 
 /** One verification: the chain, and its coins as blocks are disconnected one by one. */

@@ -26,7 +26,7 @@ constexpr OptionRow<ZmqOptions> kZmq[] = {
     {"-zmqpubsequencehwm", "=<n>", "The same bound for these messages (default: 1000)"},
 };
 
-/** In the order in which one event is published. */
+/** In the order in which the topics of one event are published. */
 constexpr ZmqTopic kTopics[] = {ZmqTopic::kHashBlock, ZmqTopic::kHashTx, ZmqTopic::kRawBlock,
                                 ZmqTopic::kRawTx, ZmqTopic::kSequence};
 

@@ -13,7 +13,7 @@ constexpr char kDisconnect = 'D';
 constexpr char kAccept = 'A';
 constexpr char kRemove = 'R';
 
-/** A hash in the order in which it is shown. */
+/** A hash in display byte order. */
 Bytes Shown(const Uint256& hash)
 {
     Bytes out(hash.Span().begin(), hash.Span().end());
@@ -71,7 +71,7 @@ void ZmqPublisher::Take(const Event& event)
     std::visit([this](const auto& one) { Take(one); }, event);
 }
 
-/** Subscribers see from a gap in the numbers that they have missed something. */
+/** A gap in the sequence numbers shows subscribers that they have missed messages. */
 void ZmqPublisher::Missed(const MissedEvents& missed)
 {
     m_log.Warning("zmq: {} events were dropped, because they came faster than they could be "

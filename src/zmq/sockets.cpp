@@ -31,7 +31,7 @@ bool IsIpv6(const std::string& address) { return address.starts_with("tcp://[");
 
 void ZmqSockets::Close::operator()(void* socket) const
 {
-    const int no_wait = 0; // for subscribers to receive queued messages
+    const int no_wait = 0; // time for subscribers to receive queued messages
     CHECK(zmq_setsockopt(socket, ZMQ_LINGER, &no_wait, sizeof no_wait) == 0);
     CHECK(zmq_close(socket) == 0);
 }

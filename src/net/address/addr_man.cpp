@@ -184,7 +184,7 @@ void AddrMan::ClearNew(uint32_t bucket, uint32_t place)
     if (info.references == 0) Erase(id);
 }
 
-/** Moves an entry back from "tried", where its position is free already. */
+/** Moves an entry back from "tried"; its position there is already free. */
 void AddrMan::MoveToNew(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
@@ -206,7 +206,8 @@ void AddrMan::MoveToNew(Id id)
 void AddrMan::MakeTried(Id id)
 {
     const Endpoint endpoint = m_infos[id].address.endpoint;
-    // Starts with the bucket of its first source, the likeliest; other sources are not stored.
+    // Starts with the bucket of its first source, the most probable one; other sources are not
+    // stored.
     const uint32_t start = m_places.NewBucket(endpoint, m_infos[id].source);
     for (uint32_t n = 0; n < kNewBuckets && m_infos[id].references > 0; ++n) {
         const uint32_t bucket = (start + n) % kNewBuckets;
@@ -308,7 +309,7 @@ bool AddrMan::MarkGood(const Endpoint& endpoint, bool test_first, int64_t now)
     Id id;
     AddrInfo* const info = FindInfo(endpoint, &id);
     if (!info) return false;
-    // The time of last seen stays: otherwise it would reveal our connections to peers.
+    // The last-seen time is not updated: it would reveal our connections to peers.
     info->last_success = info->last_try = now;
     info->attempts = 0;
     if (info->tried) return false;
@@ -337,8 +338,8 @@ void AddrMan::Attempt(const Endpoint& endpoint, bool count_failure, int64_t now)
     AddrInfo* const info = FindInfo(endpoint);
     if (!info) return;
     info->last_try = now;
-    // While no connection succeeds, the fault may be ours: only one failure each counts until one
-    // does.
+    // While no connection succeeds, the fault may be ours: until then only one failure counts for
+    // each address.
     if (count_failure && info->last_count_try < m_last_good) {
         info->last_count_try = now;
         ++info->attempts;

@@ -67,7 +67,7 @@ void AddrMan::Serialize(Writer& writer) const
     writer.U32(static_cast<uint32_t>(m_new_count));
     writer.U32(static_cast<uint32_t>(m_tried_count));
     writer.U32(kNewBuckets ^ kBucketCountMask);
-    std::vector<uint32_t> numbers(m_infos.size()); // of the entries in "new", in order
+    std::vector<uint32_t> numbers(m_infos.size()); // numbers of the entries in "new", in order
     uint32_t next = 0;
     for (const Id id : m_random) {
         if (m_infos[id].tried) continue;

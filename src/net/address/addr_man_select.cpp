@@ -105,7 +105,7 @@ void AddrMan::ResolveCollisions(int64_t now)
 {
     const std::vector<Id> cases(m_collisions.begin(), m_collisions.end());
     for (const Id id : cases) {
-        // Resolving one may have removed another's entry.
+        // Resolving a collision may have removed the entry of another.
         if (!m_collisions.contains(id)) continue;
         if (m_infos[id].tried || ResolveCollision(id, now)) m_collisions.erase(id);
     }

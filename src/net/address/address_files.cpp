@@ -63,8 +63,8 @@ Result<bool> ParsePeers(ByteSpan file, const NetworkMagic& magic, AddrMan& out)
     return true;
 }
 
-/** A file without permission counts as absent, as in Bitcoin Core. Any other kind of file is
- * opened, so that the error names it. */
+/** A file without permission counts as absent, as in Bitcoin Core. A path that is not a regular
+ *  file counts as openable: opening it then gives the error. */
 bool CanBeOpened(Env& env, const Path& path)
 {
     const auto kind = env.KindOf(path);

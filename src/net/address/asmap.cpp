@@ -79,7 +79,7 @@ private:
 int MatchLength(uint32_t match) { return std::bit_width(match) - 1; }
 
 /** Walks through a program once and checks that it is a complete tree: each jump target is the end
- *  of the part before it, no path needs more bits than an address has, and no instruction is
+ *  of the previous part, no path needs more bits than an address has, and no instruction is
  *  redundant. */
 class Inspector {
 public:
@@ -159,7 +159,7 @@ private:
     }
 
     Bits m_bits;
-    std::vector<Jump> m_jumps; //!< not taken yet; at most kInputBits
+    std::vector<Jump> m_jumps; //!< jumps not taken yet; at most kInputBits
     int m_input_left = kInputBits;
     uint32_t m_previous = kJump;
     bool m_short_match = false; //!< in the current sequence of matches

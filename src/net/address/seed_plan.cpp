@@ -107,7 +107,7 @@ void SeedPlan::EndDns(const char* why)
     m_phase = Phase::kDone;
 }
 
-/** With known addresses, tries these first: each question reveals us to the seed. */
+/** With known addresses, tries these first: each query reveals us to the seed. */
 bool SeedPlan::MayAsk(const View& view)
 {
     if (m_right_now > 0) return true;

@@ -224,7 +224,7 @@ void AddressGossip::Relay(PeerId from, const PeerAddress& address, bool reachabl
     const NetAddress& host = address.endpoint.address;
     if (!reachable && !host.IsRelayable()) return;
     const uint64_t hash = HashOf(address.endpoint);
-    // Each address changes its peers at its own time.
+    // The peers of each address change at a time of its own.
     const uint64_t period = (static_cast<uint64_t>(m_peers.NowSeconds()) + hash) / kRelayPeriod;
     const SipHasher lot = SipHasher(m_relay_key).Write(hash).Write(period);
     const size_t most = reachable || (lot.Finalize() & 1) ? 2 : 1;

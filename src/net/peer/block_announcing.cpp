@@ -55,8 +55,8 @@ void BlockAnnouncing::Describe(const Peer& peer, PeerInfo& info) const
     info.compact_to = m_states[peer].is_announcer;
 }
 
-/** Announces new blocks: by compact block or headers if the peer requested that and can connect
- *  them, else by inv. */
+/** Announces new blocks: by compact block or headers if the peer requested that and has their
+ *  parent, else by inv. */
 void BlockAnnouncing::Announce(Peer& peer)
 {
     State& state = m_states[peer];
@@ -89,7 +89,8 @@ bool BlockAnnouncing::Collect(const Peer& peer, std::vector<BlockHeader>& out) c
     if ((!state.prefers_headers && !compact) || count > kMaxAnnouncements) return false;
     const HeaderNode* before = nullptr;
     for (const HeaderNode* node : state.to_announce) {
-        // After a reorganisation the queued blocks are no chain, or not the active one.
+        // After a reorganisation the queued blocks may not form a chain, or not be in the active
+        // one.
         if (!m_peers.IsActive(*node) || (before && node->prev != before)) return false;
         before = node;
         if (out.empty() && m_chains.HasHeader(peer, *node)) continue;

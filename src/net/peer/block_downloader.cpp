@@ -23,7 +23,7 @@ void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
 {
     m_goal = &goal;
     GoalChanged();
-    // Otherwise an obsolete request would count as the one that delays all others.
+    // Otherwise an obsolete request would be taken for the one that blocks the window.
     std::vector<const HeaderNode*> stored;
     for (const auto& [node, owed] : m_requests.Blocks()) {
         if (goal.Have(*node)) stored.push_back(node);
@@ -62,7 +62,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     return out;
 }
 
-// A branch that left ours long ago has too many blocks for this function: Ask() handles it.
+// A branch that forks far below our tip has too many blocks for this function: Ask() handles it.
 std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
                                                            const HeaderNode& tip, int64_t now)
 {
@@ -80,8 +80,8 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
     return out;
 }
 
-/** As many as the peer delivers in two seconds, so that a distant peer always has work. With a
- *  window all peers share its few blocks. */
+/** Requests as many blocks as the peer delivers in two seconds, so that a peer with high latency
+ *  always has work. With a window, the peers share its few blocks. */
 size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
 {
     size_t most = kMinInFlight;
@@ -101,7 +101,7 @@ bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) con
     return !source.limited || best.height - node.height < kLimitedDepth;
 }
 
-/** Requests blocks that other peers were asked for and did not deliver. */
+/** Requests blocks that other peers did not deliver. */
 void BlockDownloader::AskAgain(const Source& source, size_t most,
                                std::vector<const HeaderNode*>& out)
 {
@@ -128,8 +128,8 @@ bool BlockDownloader::MayHave(const Source& source, const HeaderNode& node, int6
 }
 
 /** Requests blocks that turned out damaged. The cursor does not wait for them, because many peers
- *  have only the last blocks. When the chain is about to change, peers have left it already, and
- *  most have its blocks nevertheless. */
+ *  have only the last blocks. They are also requested from peers on another branch: before a
+ *  reorganisation peers have left our branch, but most still have its blocks. */
 void BlockDownloader::AskLost(const Source& source, size_t most, int64_t now,
                               std::vector<const HeaderNode*>& out) const
 {
@@ -140,8 +140,8 @@ void BlockDownloader::AskLost(const Source& source, size_t most, int64_t now,
     }
 }
 
-/** A peer on another chain need not have a lost block, and peers do not say so: the next is asked,
- *  and it is not disconnected. */
+/** A peer on another branch may lack a lost block, and cannot say so: the next peer is asked, and
+ *  this one is not disconnected. */
 void BlockDownloader::GiveUpLost(const Source& source, int64_t now)
 {
     std::vector<const HeaderNode*> late;
@@ -170,7 +170,7 @@ void BlockDownloader::AskPreferred(const Source& source, size_t most,
     }
 }
 
-/** Requests blocks that no peer was asked for yet. Returns whether the window ended before any was
+/** Requests blocks that were not requested yet. Returns whether the window ended before one was
  *  found. */
 bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
                               std::vector<const HeaderNode*>& out)
@@ -180,7 +180,7 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
         const HeaderNode* const node = m_goal->NextMissing(m_cursor);
         if (!node) return false;
         if (!m_requests.IsAsked(*node) && !IsIn(out, *node)) {
-            // The cursor is shared by all peers: a skipped block would be requested from none.
+            // The cursor is shared by all peers: a skipped block would never be requested.
             const bool spoilt = HasSpoilt(source, *node);
             if (!spoilt && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
@@ -195,8 +195,8 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
     return false;
 }
 
-/** Requests blocks of a peer's own chain if it differs from the goal's and is as good as ours: the
- *  goal's chain may be one of headers only, whose blocks no peer has. */
+/** Requests blocks of a peer's own chain if it differs from the goal's and is as good as ours:
+ *  peers may have only the headers of the goal's chain, and not the blocks. */
 void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                                 std::vector<const HeaderNode*>& out) const
 {
@@ -212,7 +212,8 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
     }
 }
 
-/** The window is blocked for `waiting`: finds the peer that owes its lowest block. */
+/** The window is blocked for `waiting`: finds the peer from which its lowest block was requested.
+ */
 void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
 {
     Load* staller = nullptr;
@@ -236,7 +237,7 @@ bool BlockDownloader::Received(PeerId peer, const HeaderNode& node, int64_t now)
     const bool asked = m_requests.IsAsked(node);
     Load* const load = m_requests.FindLoad(peer);
     if (!load) return asked;
-    // Before the peer may become idle.
+    // Ask again before the peer becomes idle.
     if (m_requests.IsAskedOf(peer, node)) load->rate.Received(now);
     m_requests.Remove(peer, node, now);
     return asked;

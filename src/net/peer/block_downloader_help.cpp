@@ -1,7 +1,7 @@
-// See block_downloader.h: a peer with free slots is also asked for blocks that other peers owe, so
-// that no single peer determines when the last blocks arrive. The criterion is time: the expected
-// arrival from the asked peers, by their present rates and silence, and from the free one. The
-// number of asked peers does not count, as they may collude.
+// See block_downloader.h: a peer with free slots is also asked for blocks requested from other
+// peers, so that no single peer determines when the last blocks arrive. The criterion is the
+// expected arrival: from the asked peers, judged by their current rates and silence, compared with
+// that from the free peer. The number of asked peers does not count, as they may collude.
 #include "net/peer/block_downloader.h"
 
 namespace ibd {
@@ -23,7 +23,7 @@ int64_t Expected(const BlockRequests::Load& load, size_t place, int64_t since, i
 
 } // namespace
 
-/** The earliest expected arrival among the asked peers. */
+/** The earliest expected arrival from any of the asked peers. */
 int64_t BlockDownloader::ExpectedOfAny(const BlockRequests::Owed& owed, const HeaderNode& node,
                                        int64_t now) const
 {
@@ -37,7 +37,7 @@ int64_t BlockDownloader::ExpectedOfAny(const BlockRequests::Owed& owed, const He
     return soonest;
 }
 
-/** Blocks that others owe and this peer could deliver, latest expected arrival first. */
+/** Blocks requested from others that this peer could deliver, latest expected arrival first. */
 std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source& source,
                                                                    int64_t now) const
 {
@@ -59,8 +59,8 @@ std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source&
     return out;
 }
 
-/** Asks a peer without any delivery for one block: this measures its rate, and causes at most one
- *  duplicate block for each peer. */
+/** Asks a peer that has not delivered any block for one block: this measures its rate, and causes
+ *  at most one duplicate block for each peer. */
 void BlockDownloader::AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                                  std::vector<const HeaderNode*>& out) const
 {

@@ -42,7 +42,7 @@ void BlockRelay::DownloadInto(DownloadGoal& goal, BlockSink& sink)
     m_sink = &sink;
 }
 
-/** Keeps the open requests: if the next download begins before they are answered, it takes the
+/** Keeps the open requests: if the next download begins before they are answered, it uses their
  *  blocks instead of requesting them again. */
 void BlockRelay::StopDownload()
 {
@@ -292,8 +292,8 @@ bool BlockRelay::MayAskForBlocks(const Peer& peer) const
 void BlockRelay::StartRound()
 {
     if (!m_sink) return;
-    // Determines first which peers may continue, then handles results: so no peer continues before
-    // its results are handled.
+    // First determines the peers that may continue, then handles results: so no peer continues
+    // before its results are handled.
     for (const auto& [id, peer] : m_peers.All()) {
         bool& awaits = m_states[*peer].awaits_verdict;
         if (awaits) awaits = m_sink->IsBusyWith(id);
@@ -315,7 +315,8 @@ void BlockRelay::HandleTaken(const TakenBlock& taken)
     m_announcing.ChooseAnnouncer(*peer);
 }
 
-/** The peer stays, as after any undecodable message, until no block would be requested from it. */
+/** The peer is kept, as after any undecodable message, until it has spoilt so many blocks that none
+ *  is requested from it. */
 void BlockRelay::PunishUndecodable(Peer& peer)
 {
     if (!m_spoilt.Of(peer).IsFull() || peer.Is(ConnectionKind::kManual)) return;

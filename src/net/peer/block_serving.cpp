@@ -11,7 +11,7 @@ namespace {
 
 /** A request waits for a block if at most this many stored blocks must be connected before it. */
 constexpr int kMostAwaited = 144;
-/** Blocks beyond the promise of a limited node, for requests that cross a new block. */
+/** Additional blocks that a limited node serves, for requests sent before a new block arrived. */
 constexpr int kLimitedMargin = 2;
 /** Most bytes of a block's transaction count. */
 constexpr size_t kMaxCountSize = 9;
@@ -120,7 +120,8 @@ void BlockServing::HandleGetData(Peer& peer, ByteSpan payload)
     Serve(peer);
 }
 
-/** Answers requests for transactions for a turn, and then one for a block: reading it is work. */
+/** In a turn, answers requests for transactions, then one for a block, because reading a block is
+ *  slow. */
 void BlockServing::Serve(Peer& peer)
 {
     State& state = m_states[peer];
@@ -151,8 +152,9 @@ PeerTopic::Unserved BlockServing::UnservedOf(const Peer& peer) const
     return AwaitsChain(state) ? Unserved::kWaiting : Unserved::kReady;
 }
 
-/** Whether its next request is for a block that is being connected: such blocks are announced, so
- *  the peer may request it, and would wait long for a missing answer. */
+/** Whether its next request is for a block that is being connected. Such blocks are announced
+ *  before they are connected, so the peer may request one; without an answer it would wait for
+ *  long. */
 bool BlockServing::AwaitsChain(const State& state) const
 {
     if (!state.requests.front().IsBlock()) return false;

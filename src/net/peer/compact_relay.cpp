@@ -42,7 +42,7 @@ void CompactRelay::HandleCompactBlock(Peer& peer, ByteSpan payload)
     if (!m_at.chain.Facts(*node).have_data) Take(peer, *node, *message);
 }
 
-/** For a missing block: completes it, or has it fetched in full. */
+/** For a missing block: completes it, or requests it in full. */
 void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message)
 {
     const bool asked = Downloader().Requests().IsAskedOf(peer.Id(), node);
@@ -149,7 +149,8 @@ void CompactRelay::HandleBlockTxn(Peer& peer, ByteSpan payload)
                        peer.Id());
         return;
     }
-    // Checked before its transactions are parsed: an unexpected message may have many small ones.
+    // Checked before its transactions are parsed, because an unexpected message may have many small
+    // ones.
     const HeaderNode* const node = payload.size() < BlockHash::size()
                                        ? nullptr
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));

@@ -54,7 +54,7 @@ bool WorseForBlocksOnly(const EvictionCandidate& a, const EvictionCandidate& b)
     return BroughtFewerBlocks(a, b);
 }
 
-/** A network with few peers, or the peers of this machine. */
+/** A network with few peers; or the peers on this machine. */
 struct Minority {
     AddressNetwork network;
     bool local = false;
@@ -127,7 +127,7 @@ void ProtectByNetworkAndAge(Candidates& candidates)
             std::count_if(candidates.begin(), candidates.end(),
                           [&](const auto& candidate) { return minority.Has(candidate); }));
     }
-    // Unused shares of small networks go to the others.
+    // Unused shares of networks with few peers are given to the others.
     std::stable_sort(minorities.begin(), minorities.end(),
                      [](const Minority& a, const Minority& b) { return a.count < b.count; });
     size_t taken = 0;
@@ -154,7 +154,7 @@ std::optional<PeerId> SelectToEvict(Candidates candidates)
     Protect(candidates, BroughtFewerBlocks, kProtectedBlocks);
     ProtectByNetworkAndAge(candidates);
     if (candidates.empty()) return std::nullopt;
-    // Peers with any merit were protected above, even if they are marked for eviction.
+    // Peers with a useful property were protected above, even if they are marked for eviction.
     const auto unwanted = [](const auto& c) { return c.prefer_evict; };
     if (std::any_of(candidates.begin(), candidates.end(), unwanted)) {
         std::erase_if(candidates, [&](const auto& c) { return !unwanted(c); });

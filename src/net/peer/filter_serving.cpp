@@ -97,7 +97,7 @@ void FilterServing::HandleGetFilters(Peer& peer, ByteSpan payload)
     if (!request) return;
     const HeaderNode* const stop =
         Check(peer, request->filter_type, request->start_height, request->stop, kMaxBlockFilters);
-    if (!stop || !Find(*stop)) return; // blocks below have a filter if it has
+    if (!stop || !Find(*stop)) return; // if this block has a filter, so have all below
     State& state = m_states[peer];
     state.stop = stop;
     state.next = static_cast<int32_t>(request->start_height);

@@ -38,13 +38,13 @@ void Handshake::SendVersion(Peer& peer)
                    int{out.relay}, peer.Id());
 }
 
-/** The same of all nodes. */
+/** A version message that is the same for all nodes. */
 VersionMessage Handshake::PrivateVersion()
 {
     VersionMessage out;
-    out.version = kWtxidRelayVersion; // without features of later ones
+    out.version = kWtxidRelayVersion; // without features of later versions
     out.services = kNodeNone;
-    out.user_agent = "/pynode:0.0.1/"; // a constant that is no node's: as Core's
+    out.user_agent = "/pynode:0.0.1/"; // a constant that no node uses, as in Core
     out.start_height = 0;
     out.relay = false;
     return out;
@@ -99,7 +99,7 @@ void Handshake::NoteVersion(Peer& peer, const VersionMessage& message)
     peer.seen_as = message.receiver;
     peer.user_agent = SafeCharacters(message.user_agent);
     peer.start_height = message.start_height;
-    // With a Bloom filter (BIP37) it may want them later.
+    // With a Bloom filter (BIP37) it may request transactions later.
     peer.may_get_txs = !peer.Is(ConnectionKind::kBlockRelay) && !peer.Is(ConnectionKind::kFeeler) &&
                        !peer.IsPrivate() && (message.relay || (peer.our_services & kNodeBloom));
     peer.wants_txs = peer.may_get_txs && message.relay;

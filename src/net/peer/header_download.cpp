@@ -49,7 +49,7 @@ void HeaderDownload::HandleInv(Peer& peer, ByteSpan payload)
     TakeAnnounced(peer);
 }
 
-/** As many as a turn allows. The rest waits, and the peer's next message with it. */
+/** Handles as many as a turn allows. The others wait, and so does the peer's next message. */
 void HeaderDownload::TakeAnnounced(Peer& peer)
 {
     State& state = m_states[peer];
@@ -185,8 +185,8 @@ void HeaderDownload::LogPresync(const HeaderSync& sync)
                   100 * height / (height + static_cast<double>(left)));
 }
 
-/** Passes the headers to a running sync. Returns whether it took them; `headers` are then the
- *  ones to store. */
+/** Passes the headers to a running sync. Returns whether the sync took them; then `headers` becomes
+ *  the list of those to store. */
 bool HeaderDownload::ContinueSync(Peer& peer, std::vector<BlockHeader>& headers,
                                   const std::vector<BlockHash>& hashes)
 {
@@ -259,7 +259,7 @@ void HeaderDownload::LogNew(const Peer& peer, const HeaderNode& node, bool via_c
     }
 }
 
-/** An announcer by compact blocks need not know whether a block is valid, only its parent. */
+/** A peer that announces by compact blocks need not have validated the block, only its parent. */
 void HeaderDownload::Punish(Peer& peer, const RuleViolation& why, bool via_compact)
 {
     const char* const text =
@@ -513,7 +513,7 @@ const HeaderNode* HeaderDownload::AcceptOfCompact(Peer& peer, const BlockHeader&
     return node;
 }
 
-/** Least work of a chain to be stored. */
+/** Minimum work of a chain to be stored. */
 Arith256 HeaderDownload::WorkThreshold() const
 {
     const HeaderNode& tip = m_at.chain.Tip();

@@ -166,7 +166,7 @@ HeaderSync::Outcome HeaderSync::ProcessPresync(std::span<const BlockHeader> head
 bool HeaderSync::CountHeader(const BlockHeader& header, const BlockHash& hash)
 {
     const int64_t height = m_height + 1;
-    // Otherwise one lucky block with a great claimed difficulty could stand for a chain.
+    // Otherwise a single lucky block with a high claimed difficulty could replace a chain.
     if (!PermittedDifficultyTransition(m_params.consensus, static_cast<int>(height), m_last.bits,
                                        header.bits)) {
         return GiveUp("invalid difficulty transition", height);
@@ -212,7 +212,8 @@ HeaderSync::Outcome HeaderSync::ProcessRedownload(std::span<const BlockHeader> h
     } else if (full) {
         outcome.request_more = true;
     } else {
-        // It does not send the same headers again. Those ready are valid nevertheless.
+        // The peer does not send the same headers again. Headers released before are valid
+        // nevertheless.
         GiveUp("incomplete headers message", m_buffer_height);
     }
     return outcome;

@@ -79,8 +79,8 @@ bool HintsDownloader::IsTooSlow(int64_t now) const
            m_received < (elapsed - kHintsGraceTime) / 1'000'000 * kLeastHintsRate;
 }
 
-/** The offers of its peers no longer count: otherwise two peers could name eight files, and have
- *  all of them tried before an honest one. */
+/** Offers of peers that offered this file no longer count: otherwise two peers could offer eight
+ *  files, which would all be tried before an honest one. */
 void HintsDownloader::GiveUp(const std::string& why, int64_t now)
 {
     m_spent += now - m_chosen_at;
@@ -102,7 +102,7 @@ void HintsDownloader::Next(const std::string& why, int64_t now)
     Choose(now);
 }
 
-/** All files that enough peers name, or that are pinned. */
+/** All files that enough peers offer, or that are pinned. */
 std::vector<HintsDownloader::Candidate> HintsDownloader::Candidates() const
 {
     std::map<HintsOffer, std::set<Bytes>> voters;

@@ -3,7 +3,7 @@
 
 namespace ibd {
 
-/** Inbound peers are not trusted and so not asked. */
+/** Inbound peers are not trusted, so they are not asked. */
 void HintsExchange::Negotiate(Peer& peer)
 {
     const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);

@@ -7,7 +7,7 @@
 
 namespace ibd {
 
-/** With too many accounts, that of the peer that is the least ahead is forgotten. */
+/** With too many accounts, the account of the peer that is the least ahead is removed. */
 OfferQueue::Time& OfferQueue::AccountOf(PeerId peer)
 {
     const auto found = m_accounts.find(peer);

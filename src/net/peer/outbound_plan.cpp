@@ -141,7 +141,7 @@ std::optional<OutboundChoice> OutboundPlan::Next(const OutboundView& view)
         m_at.log.Debug(LogCategory::kNet, "Making network specific connection to {} on {}.", text,
                        AddressNetworkName(*aim->network));
     }
-    // With a single group the fault may be our own line.
+    // With a single group the cause may be our own connection.
     const int distinct = static_cast<int>(counts.groups.size()) + counts.private_networks;
     const int automatic = m_limits.inbound + m_limits.all;
     out.count_failure = distinct >= std::min(automatic - 1, 2);

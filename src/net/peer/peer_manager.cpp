@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** All that the message asked for is served. */
+/** All requests of the message are served. */
 void EndServing(PeerLink& link, Peer& peer)
 {
     if (peer.serving) link.Consumed(peer.Id(), *std::exchange(peer.serving, {}));
@@ -88,7 +88,7 @@ bool PeerManager::Work()
     const int64_t end = m_at.env.MonotonicMicros() + kWorkTime;
     const uint64_t steps = m_steps;
     const auto& all = m_peers.All();
-    // With more to do than fits, blocks do not wait for their peer's turn.
+    // If there is more work than fits, blocks do not wait for their peer's turn.
     const bool is_full = m_next || more;
     for (auto it = all.begin(); is_full && it != all.end(); ++it) {
         if (BringsBlock(*it->second)) more |= WorkOn(*it->second);
@@ -99,7 +99,8 @@ bool PeerManager::Work()
         if (it == all.end()) it = all.begin();
         more |= WorkOn(*it->second);
         ++it;
-        // Without a step all peers are visited, so that nothing that came meanwhile is missed.
+        // If no step was done, all peers are visited, so that messages received meanwhile are not
+        // missed.
         if (left == 1 || m_steps == steps || m_at.env.MonotonicMicros() < end) continue;
         m_next = it == all.end() ? all.begin()->first : it->first;
         return true;

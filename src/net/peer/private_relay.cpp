@@ -52,7 +52,7 @@ std::vector<TransactionRef> PrivateRelay::Abort(const Uint256& id)
     return out;
 }
 
-/** A transaction left that so many peers have confirmed. */
+/** Logs that a transaction was removed after this many peers confirmed it. */
 void PrivateRelay::NeedFewer(size_t confirmed)
 {
     if (confirmed < kSends) m_missing -= std::min(m_missing, kSends - confirmed);
@@ -75,7 +75,7 @@ void PrivateRelay::Established(Peer& peer)
     if (!peer.IsInbound() && address.Is(AddressNetwork::kOnion)) m_tor_works = true;
 }
 
-/** One that did not confirm is replaced. */
+/** A send without confirmation is repeated to another peer. */
 void PrivateRelay::Disconnected(Peer& peer)
 {
     if (!peer.IsPrivate()) return;
@@ -183,7 +183,7 @@ void PrivateRelay::OfferNext()
     m_at.pool->Offer(std::move(offer));
 }
 
-/** What the pool would not take any more has been mined, or never will be. */
+/** A transaction that the pool would refuse has been mined, or never will be. */
 void PrivateRelay::TakeVerdict(const TxAnswer& answer)
 {
     CHECK(m_is_judged);

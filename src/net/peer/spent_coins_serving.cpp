@@ -3,7 +3,7 @@
 
 namespace ibd {
 
-/** A pruned node has few blocks with undo data, and does not say which. */
+/** A pruned node has few blocks with undo data, and cannot announce which. */
 void SpentCoinsServing::Negotiate(Peer& peer)
 {
     const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);
@@ -44,7 +44,8 @@ PeerTopic::Unserved SpentCoinsServing::UnservedOf(const Peer& peer) const
     return m_states[peer].request ? Unserved::kReady : Unserved::kNone;
 }
 
-/** A peer whose request has no answer is dropped, since it would wait for it. */
+/** A peer whose request cannot be answered is disconnected, because it would wait for the answer.
+ */
 void SpentCoinsServing::Answer(Peer& peer, const GetSpentCoinsMessage& request)
 {
     const HeaderNode* const node = m_at.chain.Find(request.block);

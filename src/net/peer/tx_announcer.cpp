@@ -11,7 +11,7 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-/** Whether it pays at least this rate, which a peer may have set to all money there is. */
+/** Whether it pays at least this rate; a peer may set a rate up to MAX_MONEY. */
 bool Pays(const PeerPool::Entry& entry, Amount rate)
 {
     return Int128{entry.fee} * 1'000 >= Int128{rate} * entry.vsize;
@@ -51,8 +51,8 @@ TxKey TxAnnouncer::KeyOf(const Peer& peer, const Transaction& tx) const
     return {tx.Id(), false};
 }
 
-/** Before the handshake ends nothing waits: the first announcements would tell what came just then.
- */
+/** Before the end of the handshake no transaction is queued: the first announcements would reveal
+ *  which transactions arrived at that moment. */
 void TxAnnouncer::Announce(const Transaction& tx)
 {
     const auto entry = Pool()->Find({tx.WitnessId(), true});
@@ -125,7 +125,7 @@ void TxAnnouncer::SendTrickle(Peer& peer)
     if (std::exchange(state.wants_pool, false)) AppendPool(peer, message);
     if (state.waiting.Count() > 0) AppendWaiting(peer, message);
     if (!message.list.items.empty()) m_peers.Send(peer, message);
-    // The peer may request all that was in the pool at its announcements.
+    // The peer may request all transactions that were in the pool at the time of its announcements.
     state.last_sequence = Pool()->Sequence();
 }
 
@@ -184,7 +184,7 @@ bool TxAnnouncer::Send(Peer& peer, const InventoryItem& item)
     return true;
 }
 
-/** Tells the peer the least fee rate of our pool. */
+/** Sends the peer the minimum fee rate of our pool. */
 void TxAnnouncer::MaintainFeeFilter(Peer& peer)
 {
     if (m_peers.Options().blocks_only || peer.common_version < kFeeFilterVersion) return;

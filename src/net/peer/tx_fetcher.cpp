@@ -50,8 +50,9 @@ void TxFetcher::Disconnected(const Peer& peer)
     if (peer.established) m_wtxid_peers -= peer.wtxid_relay;
 }
 
-/** By txid no orphan is known, as it may have another witness, except where its wtxid is the same.
- *  Otherwise a peer with a changed witness could keep the right one from us. */
+/** A txid does not identify an orphan, because another transaction with that txid may have another
+ *  witness, unless the wtxid is the same. Otherwise a peer that sent a changed witness could keep
+ *  us from requesting the right one. */
 bool TxFetcher::IsKnown(const TxKey& key, bool with_reconsiderable) const
 {
     const ByteSpan id = key.hash.Span();
@@ -86,7 +87,7 @@ bool TxFetcher::Announced(const Peer& peer, const TxKey& key)
     return false;
 }
 
-/** A peer that announces an orphan can be asked for its parents. False: it is none. */
+/** A peer that announces an orphan can be asked for its parents. False: it is not an orphan. */
 bool TxFetcher::AnnouncedOrphan(const Peer& peer, const TxKey& key)
 {
     const TransactionRef orphan = key.is_wtxid ? m_orphans.Find(key.hash) : nullptr;
@@ -105,7 +106,7 @@ bool TxFetcher::AnnouncedOrphan(const Peer& peer, const TxKey& key)
     return true;
 }
 
-/** Keeps parents that were refused for their fee: an orphan may pay for one. */
+/** Parents that were refused for their fee are still requested: an orphan may pay for one. */
 void TxFetcher::RemoveKnown(std::vector<Txid>& parents) const
 {
     std::erase_if(parents, [&](const Txid& id) { return IsKnown({id, false}, false); });
@@ -136,7 +137,7 @@ std::vector<TxKey> TxFetcher::ToRequest(const Peer& peer,
     }
     std::vector<TxKey> out;
     for (const TxKey& key : keys) {
-        if (busy(key.hash)) continue; // the verdict decides whether it is still wanted
+        if (busy(key.hash)) continue; // the verdict will decide whether it is still wanted
         if (IsKnown(key, false)) {
             m_requests.Forget(key.hash);
             continue;
@@ -168,8 +169,8 @@ TxFetcher::Arrival TxFetcher::Arrived(PeerId peer, const TransactionRef& tx)
     return {.check = false, .package = PackageOf(peer, tx)};
 }
 
-/** The newest child of that peer with which it was not refused yet. Only of that peer: others could
- *  send children in vain. */
+/** The newest child from the same peer with which it was not refused yet. Children from other peers
+ *  are not used: they could make this fail on purpose. */
 TxFetcher::Package TxFetcher::PackageOf(PeerId peer, const TransactionRef& parent) const
 {
     for (const TransactionRef& child : m_orphans.ChildrenFrom(parent->Id(), peer)) {
@@ -233,7 +234,7 @@ void TxFetcher::FindPackage(PeerId peer, const TransactionRef& parent, Refusal& 
     out.package = PackageOf(peer, parent);
 }
 
-/** Whether they cannot come in, even if the orphan pays for one of them. */
+/** Whether they cannot be accepted, even if the orphan pays for one of them. */
 bool TxFetcher::HasRefusedParents(const std::vector<Txid>& parents) const
 {
     size_t reconsiderable = 0;
@@ -245,9 +246,9 @@ bool TxFetcher::HasRefusedParents(const std::vector<Txid>& parents) const
     return false;
 }
 
-/** All peers that have announced it are asked for the parents, and keep it. What has been announced
- *  by wtxid stays wanted if only the txid is the same: otherwise a peer with a wrong witness could
- *  keep a transaction without a witness from us. */
+/** All peers that have announced it are asked for the parents, and count as its announcers. A
+ *  transaction announced by wtxid stays wanted if only the txid is the same: otherwise a peer that
+ *  sent a wrong witness could keep us from requesting the transaction without a witness. */
 void TxFetcher::KeepOrphan(PeerId peer, const TransactionRef& tx, Refusal& out)
 {
     std::vector<Txid> parents = ParentsOf(*tx);

@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** A notfound with more entries answers no requests of ours. */
+/** A notfound with more entries cannot be an answer to our requests. */
 constexpr size_t kMaxNotFound = TxFetcher::kMaxAnnouncements + 16;
 
 size_t LinksOf(const TxOffer& offer)
@@ -19,7 +19,7 @@ size_t LinksOf(const TxOffer& offer)
     return links;
 }
 
-/** As Core's log names a package and its senders. */
+/** The form in which Core's log names a package and its senders. */
 std::string NameOf(const TxOffer& offer)
 {
     const Transaction& parent = *offer.txs[0];
@@ -98,7 +98,7 @@ bool TxRelay::TakeInv(Peer& peer, const InventoryItem& item)
     m_announcer.NoteKnown(peer, item.hash);
     if (!Pool() || m_at.chain.IsInitialBlockDownload()) return true;
     const bool have = m_fetcher.Announced(peer, {item.hash, item.type == kInvWtx});
-    // A message may have 50,000, so texts are made only for a log that shows them.
+    // A message may have 50,000, so texts are made only if the log shows them.
     if (m_at.log.Wants(LogLevel::kDebug, LogCategory::kNet)) {
         m_at.log.Debug(LogCategory::kNet, "got inv: {} {} peer={}", item.ToString(),
                        have ? "have" : "new", peer.Id());
@@ -145,7 +145,7 @@ bool TxRelay::TryOffer(Peer& peer)
     TxOffer& offer = *state.waiting;
     if (!Pool()->HasRoom(offer.Bytes())) return false;
     const bool is_new = offer.txs.size() == 1 && !offer.is_orphan;
-    // The verdict on the same transaction of another peer comes first.
+    // Waits for the verdict on the same transaction from another peer.
     if (is_new && m_busy.contains(offer.txs[0]->WitnessId())) return false;
     if (is_new && !Examine(peer, offer)) {
         state.waiting.reset();
@@ -159,7 +159,7 @@ bool TxRelay::TryOffer(Peer& peer)
     return true;
 }
 
-/** Whether a transaction is worth a check. May put a package in its place. */
+/** Whether a transaction needs a check. May replace it by a package. */
 bool TxRelay::Examine(Peer& peer, TxOffer& offer)
 {
     const TransactionRef tx = offer.txs[0];
@@ -171,7 +171,8 @@ bool TxRelay::Examine(Peer& peer, TxOffer& offer)
     return true;
 }
 
-/** For nodes behind this one, which announce what we have again. */
+/** For nodes that are connected only through this one: transactions that we already have are
+ *  announced again. */
 void TxRelay::ForceRelay(const Peer& peer, const Transaction& tx)
 {
     if (Pool()->Has({tx.Id(), false})) {
@@ -253,7 +254,7 @@ void TxRelay::TakeSingle(Peer* peer, const TxAnswer& answer)
     Enqueue(*peer, {.peer = peer->Id(), .txs = std::move(package)});
 }
 
-/** One that still lacks parents stays. */
+/** An orphan that still lacks parents is kept. */
 void TxRelay::TakeOrphan(const TxAnswer& answer)
 {
     const TransactionRef& tx = answer.offer.txs[0];
@@ -270,7 +271,7 @@ void TxRelay::TakeOrphan(const TxAnswer& answer)
     (void)Refuse(answer.offer.peer, tx, *verdict.violation, /*again=*/true);
 }
 
-/** The child first, so that it is no orphan any more when its parent comes. */
+/** The child first, so that it is no longer an orphan when its parent is handled. */
 void TxRelay::TakePackage(const TxAnswer& answer)
 {
     m_at.log.Debug(LogCategory::kTxPackages, "package evaluation for {}: {}", NameOf(answer.offer),
@@ -299,7 +300,7 @@ void TxRelay::Accept(PeerId peer, const TransactionRef& tx, const TxAnswer::Verd
     for (const TransactionRef& replaced : verdict.replaced) m_extra.Add(replaced);
 }
 
-/** Returns a package that may pass in its place. */
+/** Returns a package that may be accepted instead. */
 TxFetcher::Package TxRelay::Refuse(PeerId peer, const TransactionRef& tx, const RuleViolation& why,
                                    bool again)
 {

@@ -50,7 +50,7 @@ void TxRequests::SetState(const Uint256& hash, Announcement& announcement, State
     ++peer.in_flight;
 }
 
-/** Forgets an announcement, but for its place among those of its hash. */
+/** Removes an announcement from all tables except the list of its hash. */
 void TxRequests::Erase(const Uint256& hash, Announcement& announcement)
 {
     SetState(hash, announcement, State::kDone);
@@ -72,8 +72,8 @@ bool TxRequests::IsBetter(const Uint256& hash, const Announcement& a, const Anno
     return rank(a) > rank(b);
 }
 
-/** Forgets the hash if it can be requested from no peer any more; otherwise chooses one, unless it
- *  is requested. */
+/** Removes the hash if it cannot be requested from any peer any more; otherwise chooses a peer,
+ *  unless it is already requested. */
 void TxRequests::Settle(const Uint256& hash)
 {
     Announcements& all = m_all.at(hash);

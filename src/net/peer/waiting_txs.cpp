@@ -3,7 +3,7 @@
 
 namespace ibd {
 
-/** The pool's entries, whose rates it notes. It forgets the ids that the pool does not have. */
+/** Queries the pool's entries and updates their rates. Removes ids that are not in the pool. */
 std::vector<PeerPool::Entry> WaitingTxs::Renew(const PeerPool& pool, const std::vector<Wtxid>& ids)
 {
     std::vector<PeerPool::Entry> entries = pool.InMiningOrder(ids);
@@ -17,7 +17,7 @@ std::vector<PeerPool::Entry> WaitingTxs::Renew(const PeerPool& pool, const std::
     return entries;
 }
 
-/** The pool is asked about a bounded number at a time, as it holds its mutex. */
+/** The pool is queried for a bounded number at a time, because the query holds its mutex. */
 void WaitingTxs::GiveTurns(const PeerPool& pool)
 {
     const size_t turns = kMoreAsked + kTurnsOfNew * m_came;
@@ -39,7 +39,9 @@ void WaitingTxs::Announce(const PeerPool& pool, size_t most,
     size_t left = most;
     for (const PeerPool::Entry& entry : best) {
         if (left == 0) return;
-        if (!Has(entry.tx->WitnessId())) continue; // it went with one that spends it
+        if (!Has(entry.tx->WitnessId()))
+            continue; // it was announced with a transaction that
+                      // spends it
         std::vector<PeerPool::Entry> line;
         if (entry.has_parents && more_wait) line = pool.AncestorsOf(entry.tx->WitnessId());
         line.push_back(entry);

@@ -77,7 +77,7 @@ bool Channel::Consumed(size_t payload)
     m_unread -= payload + kMessageOverhead;
     m_input.Subtract(payload + kMessageOverhead);
     if (!m_paused || m_unread > m_max_receive) return false;
-    // With nothing unread it always receives: nothing else would resume it.
+    // With no unread message the connection always receives, because no event would resume it.
     if (m_unread > 0 && m_input.IsFull()) return false;
     m_paused = false;
     return true;

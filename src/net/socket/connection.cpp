@@ -60,8 +60,9 @@ void Connection::ResumeReading()
     if (!IsClosed()) event_add(m_read.get(), nullptr);
 }
 
-// Does not read from a peer that does not accept its answers, which would accumulate otherwise. If
-// no byte can be sent at all, it reads, because two such nodes would wait forever.
+// Does not read from a peer that does not accept its answers, which would otherwise accumulate. If
+// no byte at all can be sent it still reads: otherwise two such nodes would wait for each other
+// forever.
 void Connection::Receive()
 {
     if (m_blocked && Send() > 0 && m_blocked) return;

@@ -23,7 +23,7 @@ void Connections::Free::operator()(evconnlistener* listener) const
 
 namespace {
 
-/** Whether the peer called us: such peers may be many, and hostile. */
+/** Whether the peer is inbound: such peers may be many, and hostile. */
 bool IsStranger(const NewPeer& peer) { return peer.kind == ConnectionKind::kInbound; }
 
 } // namespace

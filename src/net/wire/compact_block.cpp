@@ -24,9 +24,9 @@ struct PartialBlock::Wanted {
     bool seen;      //!< a transaction of the pool has this id
 };
 
-/** Those of a block, and the search for the transactions that have their short ids. Sorted, not
- *  hashed, as the sender chooses the ids; the upper bits of an id tell where to search, and nearly
- *  always that there is nothing. */
+/** The wanted short ids of a block, and the search for transactions with these ids. Sorted, not
+ *  hashed, because the sender chooses the ids; the upper bits of an id give the place to search,
+ *  and nearly always show that there is no match. */
 class PartialBlock::WantedTxs {
 public:
     WantedTxs(PartialBlock& block, std::vector<Wanted> sorted, SipKey key)
@@ -51,7 +51,7 @@ public:
         for (size_t i = 0; i < ids.size(); ++i) {
             Wanted* const wanted = Find(m_hashes[i] & kShortIdMask);
             if (!wanted || !txs[i]) continue;
-            // To take it waits for its memory: all are fetched before the first is taken.
+            // Taking a transaction reads its memory: all are prefetched before the first is taken.
             __builtin_prefetch(txs[i].get());
             m_hits.emplace_back(wanted, i);
         }
@@ -187,8 +187,8 @@ PartialBlock::ListWanted(const CompactBlockMessage& message) const
     return out;
 }
 
-/** Takes a transaction that has a wanted short id; if two have it, neither: a request is cheaper
- *  than a wrong guess. */
+/** Takes a transaction with a wanted short id; if two transactions have it, takes neither: a
+ *  request is cheaper than a wrong guess. */
 void PartialBlock::Offer(Wanted& wanted, const Wtxid& wtxid, const TransactionRef& tx)
 {
     TransactionRef& place = m_txs[wanted.index];
@@ -249,7 +249,7 @@ CompactAnnouncers::BroughtBlock(PeerId peer, const std::function<bool(PeerId)>& 
     const auto outbound = std::count_if(m_peers.begin(), m_peers.end(), is_outbound);
     if (m_peers.size() == kMost && outbound == 1 && !is_outbound(peer) &&
         is_outbound(m_peers.front())) {
-        // Keep an outbound peer: inbound peers alone must not decide which announcements arrive.
+        // Keeps an outbound peer: inbound peers alone must not decide which announcements arrive.
         std::swap(m_peers[0], m_peers[1]);
     }
     Change change{true, std::nullopt};

@@ -18,7 +18,7 @@ enum Form : uint8_t {
     kTaproot = 8,
 };
 
-/** A script of a fixed shape: what stands before and behind its only variable part. */
+/** A script of a fixed shape: the bytes before and after its only variable part. */
 struct Shape {
     uint8_t form;
     std::string_view before;
@@ -52,7 +52,7 @@ void WriteScript(Writer& writer, ByteSpan script)
     writer.VarBytes(script);
 }
 
-/** A known shape in its own bytes must not come as raw bytes: one script has one form. */
+/** A script of a known shape must not be encoded as raw bytes: each script has one encoding. */
 bool ReadRaw(Reader& in, ScriptBytes& script)
 {
     const ByteSpan bytes = in.VarBytes();

@@ -102,7 +102,7 @@ Result<> V1Transport::Receive(ByteSpan& bytes)
         m_payload.reserve(std::min<size_t>(m_header->size, kReserveAhead));
     }
     const size_t take = std::min(m_header->size - m_payload.size(), bytes.size());
-    // A peer that has sent this much of a long message gets room for all of it.
+    // For a peer that has sent this part of a long message, memory for all of it is reserved.
     if (m_payload.size() + take > m_payload.capacity()) m_payload.reserve(m_header->size);
     m_payload.insert(m_payload.end(), bytes.begin(),
                      bytes.begin() + static_cast<std::ptrdiff_t>(take));

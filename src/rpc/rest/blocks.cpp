@@ -84,7 +84,7 @@ size_t SizeParameter(const RestRequest& request, const char* key)
     return *number;
 }
 
-/** The undo data; of genesis none, as it spends nothing. */
+/** The undo data; genesis has none, because it spends no output. */
 BlockUndo ReadUndo(const RestContext& context, const Known& known, const std::string& hex)
 {
     if (known.place.height == 0) return {};

@@ -9,7 +9,7 @@ namespace ibd::rest {
 
 namespace {
 
-constexpr uint8_t kBasicType = 0; //!< number of the type in messages
+constexpr uint8_t kBasicType = 0; //!< number of the type in P2P messages
 
 const FilterIndex& IndexOf(const RestContext& context, const std::string& type)
 {
@@ -26,7 +26,7 @@ const FilterIndex& IndexOf(const RestContext& context, const std::string& type)
 
 } // namespace
 
-/** "<type>/<hash>?count=<n>", or, as of old, "<type>/<count>/<hash>". */
+/** "<type>/<hash>?count=<n>", or the older form "<type>/<count>/<hash>". */
 HttpResponse FilterHeaders(const RestContext& context, const RestRequest& request)
 {
     const auto parts = request.Parts();

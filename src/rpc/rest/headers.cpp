@@ -25,7 +25,7 @@ std::string UriCharacters(std::string_view text)
 
 } // namespace
 
-/** "<hash>?count=<n>", or, as of old, "<count>/<hash>". */
+/** "<hash>?count=<n>", or the older form "<count>/<hash>". */
 HttpResponse Headers(const RestContext& context, const RestRequest& request)
 {
     const auto parts = request.Parts();
@@ -34,7 +34,7 @@ HttpResponse Headers(const RestContext& context, const RestRequest& request)
     const BlockHash hash = ParseHash(parts.back());
     const auto nodes = ActiveFrom(context.chain.Read(), hash, count);
     if (request.target.format == Format::kJson) {
-        // The lock of the headers is taken for each, not for all.
+        // The headers lock is taken for each header, not for all together.
         return JsonItems("[", nodes.size(), "]", [&context, nodes](size_t i, std::string& out) {
             out += HeaderJson(context.chain.Read(), *nodes[i]).write();
         });
@@ -55,7 +55,7 @@ HttpResponse HashByHeight(const RestContext& context, const RestRequest& request
         if (*height > chain.Active().Height()) Refuse(kNotFound, "Block height out of range");
         return chain.Active()[*height]->hash;
     }();
-    if (request.target.format == Format::kHex) { // as hashes are shown, not the bytes
+    if (request.target.format == Format::kHex) { // in display order, not the bytes' order
         return {200, hash.ToHex() + "\n", "text/plain"};
     }
     return InFormat(

@@ -13,7 +13,7 @@ struct Route {
     HttpResponse (*handler)(const RestContext& context, const RestRequest& request);
 };
 
-/** The first whose prefix a request has answers it. */
+/** The first entry whose prefix matches answers the request. */
 constexpr Route kRoutes[] = {
     {"/rest/tx/", rest::Tx},
     {"/rest/block/notxdetails/", rest::BlockWithIds},
@@ -46,7 +46,7 @@ HttpResponse Answer(const RestContext& context, const Route& route, const HttpRe
         return route.handler(context, {http, rest::ParseTarget(uri.substr(route.prefix.size()))});
     } catch (const rest::Refusal& refusal) {
         return Refused(refusal.status, refusal.text);
-    } catch (const RpcError& error) { // errors that all calls have: of the disk, or missing data
+    } catch (const RpcError& error) { // common errors: of the disk, or missing data
         return Refused(rest::kServerError, error.message);
     }
 }

@@ -1,4 +1,4 @@
-// What calls answer too: chain, rules and the pool; see rest.h.
+// The paths that return answers of calls: chain, rules and the pool; see rest.h.
 #include "jsonrpc/http_uri.h"
 #include "rpc/rest/request.h"
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostOutPoints = 15; //!< of a request for coins
 
-/** A transaction of the pool, or of the index; a null one: of neither. */
+/** A transaction of the pool or of the index; null: in neither. */
 PlacedTx FindTx(const RestContext& context, const Txid& txid)
 {
     const TxIndex* const index = FindIndex(context.chain, &Indexes::Tx);

@@ -36,9 +36,9 @@ WantedCoins ParsePath(const std::vector<std::string>& parts)
 }
 
 /** Reads the flag for the pool and a list of outpoints; further bytes are ignored. By BIP64 and
- *  Core's documentation the body has both. But Core puts the body's length in front and reads the
- *  flag from its first byte, so the body must have the list alone. Clients that work with Core rely
- *  on this. */
+ *  Core's documentation the body has both. But Core prepends the body's length and reads the flag
+ *  from the first byte of that, so the body must contain only the list. Clients that work with Core
+ *  rely on this. */
 WantedCoins ParseBytes(ByteSpan body)
 {
     Bytes bytes;
@@ -78,7 +78,7 @@ WantedCoins ParseWanted(const RestRequest& request)
     const bool in_path = name.size() > 1;
     if (!in_path && body.empty()) RefuseEmpty();
     WantedCoins wanted;
-    // The first character counts as a slash, whatever it is.
+    // The first character is treated as a slash, whatever it is.
     if (in_path) wanted = ParsePath(RestRequest{request.http, {name.substr(1)}}.Parts());
     switch (request.target.format) {
     case Format::kNone: RefuseFormat();
