@@ -2,6 +2,6 @@
 // of util/check.h, which the headers above use.
 #include <catch2/catch.hpp>
 
-// Where Catch2 was precompiled its CHECK waits here; elsewhere there is none, and this does
-// nothing.
+#ifdef IBD_CATCH_IS_PRECOMPILED // precompiled.h has put its CHECK aside
 #pragma pop_macro("CHECK")
+#endif

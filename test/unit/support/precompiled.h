@@ -7,4 +7,5 @@
 #include <catch2/catch.hpp>
 
 #pragma push_macro("CHECK")
+#define IBD_CATCH_IS_PRECOMPILED
 #undef CHECK
