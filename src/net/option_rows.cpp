@@ -16,8 +16,8 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-addnode", "=<ip>", "Peer to stay connected to; may be repeated", kNetworkOnly,
      kTexts<&PeerNetworkOptions::added>},
     {"-asmap", "=<file>",
-     "File that maps networks to autonomous systems, among which peers are "
-     "spread"},
+     "File that maps addresses to autonomous systems; the node spreads its "
+     "peers over these"},
     {"-bantime", "=<n>", "Seconds that a manual ban lasts (default: 86400)", kPlain,
      kClamped<&PeerNetworkOptions::ban_time>},
     {"-bind", "=<addr>[:<port>][=onion]",
@@ -58,7 +58,8 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
     {"-networkactive", "", "Enable all network activity with peers (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::active>},
     {"-onion", "=<ip:port|path>", "SOCKS5 proxy for onion services (default: -proxy)"},
-    {"-onlynet", "=<net>", "Connect by ipv4, ipv6, onion, i2p or cjdns only; may be repeated"},
+    {"-onlynet", "=<net>",
+     "Make connections only to ipv4, ipv6, onion, i2p or cjdns; may be repeated"},
     {"-peerblockfilters", "", "Serve block filters (BIP157); needs -blockfilterindex (default: 0)",
      kPlain, kBit<kNodeCompactFilters, &PeerNetworkOptions::peers, &PeerOptions::services>},
     {"-peerbloomfilters", "", "Serve Bloom filters (BIP37) (default: 0)", kPlain,
@@ -88,8 +89,9 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
      kHidden, kFlag<&PeerNetworkOptions::peers, &PeerOptions::reconciles>},
     {"-v2transport", "", "Encrypted connections (BIP324) (default: 1)", kPlain,
      kBit<kNodeP2pV2, &PeerNetworkOptions::peers, &PeerOptions::services>},
-    {"-whitebind", "=<[permissions@]addr>", "Address to listen at for peers with permissions"},
-    {"-whitelist", "=<[permissions@]IP address or network>", "Peers with permissions"},
+    {"-whitebind", "=<[permissions@]addr>", "Address to listen at; its peers get the permissions"},
+    {"-whitelist", "=<[permissions@]IP address or network>",
+     "Addresses whose peers get the permissions"},
 };
 
 // Options about peers that help shows in other groups.

@@ -30,13 +30,13 @@ constexpr std::array kLanes{
 
 constexpr OptionRow<NodeOptions> kBooster[] = {
     {"-ibdboosterfile", "=<file>",
-     "Build the chainstate with the IBD Booster up to the last block of this hints file. It has "
-     "any format (swifthints only if the blocks are stored). Has effect if there is no chainstate, "
-     "or with -reindex or -reindex-chainstate. auto: the best file in the folder hints of the "
-     "network's data directory, or else a file that several peers offer. Checked later, with the "
-     "undo data (-ibdboosterundo): amounts against inputs, coinbase maturity, relative lock times, "
-     "the order of spending across blocks, and the signature operations of P2SH and witness "
-     "spends"},
+     "Build the chainstate with the IBD Booster up to the last block of this hints file. All "
+     "formats are accepted (swifthints only if the blocks are stored). The option takes effect if "
+     "there is no chainstate, or with -reindex or -reindex-chainstate. auto: the best file in the "
+     "folder hints of the network's data directory, or else a file that several peers offer. These "
+     "rules are checked later, with the undo data (-ibdboosterundo): amounts against inputs, "
+     "coinbase maturity, relative lock times, the order of spending across blocks, and the "
+     "signature operations of P2SH and witness spends"},
     {"-ibdbooster", "",
      "Without a hints file: make hints from stored blocks or blocks of peers, and build the "
      "chainstate with them; -ibdbooster=0: do not run the booster, even with -ibdboosterfile=auto "
@@ -61,11 +61,11 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
     {"-ibdboosterhash", "=<hex>",
      "SHA-256 of the hints file; a file with another hash is refused, or skipped with auto"},
     {"-ibdboosterinterval", "=<n>",
-     "Seconds of work that a crash of the booster may cost at most (default: 60)", kPlain,
+     "Most work that a crash of the booster loses, in seconds (default: 60)", kPlain,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_seconds>.From(1, kMaxInterval,
                                                                               " seconds")},
     {"-ibdboosterintervalbytes", "=<n>",
-     "The same in bytes of blocks; the smaller bound counts (default: 32 GiB)", kHidden,
+     "The same in bytes of blocks; the smaller bound applies (default: 32 GiB)", kHidden,
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
     {"-ibdboosterfullvalidation", "",
      "Check every rule and script, in parallel, and assume no block valid. The spent coins come "

@@ -10,7 +10,7 @@ constexpr unsigned kHidden = OptionSpec::kHidden;
 
 constexpr OptionRow<NodeOptions> kRelay[] = {
     {"-acceptnonstdtxn", "", "Accept transactions that are not standard; not on main", kHidden},
-    {"-bytespersigop", "=<n>", "Virtual bytes for which a signature operation counts (default: 20)",
+    {"-bytespersigop", "=<n>", "Virtual bytes counted for each signature operation (default: 20)",
      kPlain, kClamped<&NodeOptions::policy, &PolicyOptions::bytes_per_sigop>.From(0, UINT32_MAX)},
     {"-datacarrier", "", "Relay transactions that carry data (default: 1)"},
     {"-datacarriersize", "=<n>",

@@ -43,8 +43,7 @@ RpcMethod GetTxOut(ChainContext& context, const TxPool& pool)
             "Shows an unspent output; null if it is spent or unknown.",
             {{"txid", RpcType::kHex, true, "", "Its transaction"},
              {"n", RpcType::kNumber, true, "", "Its number there"},
-             {"include_mempool", RpcType::kBool, false, "true",
-              "Whether transactions of the pool count"}},
+             {"include_mempool", RpcType::kBool, false, "true", "Whether to include the pool"}},
             "{\n  \"bestblock\": \"hex\",      (string) The tip\n"
             "  \"confirmations\": n,      (numeric) Blocks from its own to the tip\n"
             "  \"value\": n,              (numeric) Bitcoin\n"

@@ -253,7 +253,7 @@ RpcMethod MockScheduler(ControlContext& context)
 {
     return {"hidden",
             "mockscheduler",
-            "Makes regular jobs due earlier (regtest only).",
+            "Advances the due times of regular jobs (regtest only).",
             {{"delta_time", RpcType::kNumber, true, "", "Seconds, 1 to 3600"}},
             "null",
             "3600",

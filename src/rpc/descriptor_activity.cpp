@@ -163,8 +163,7 @@ void AddDescriptorActivityMethod(RpcTable& table, ChainContext& context, const T
                  {{"blockhash", RpcType::kHex, false, "", "A block"}}},
                 ScanObjectsArg(true, "Descriptors, or objects of \"desc\" and \"range\" (the last "
                                      "position, or the first and the last; 1000 without)"),
-                {"include_mempool", RpcType::kBool, false, "true",
-                 "Whether transactions of the pool count"}},
+                {"include_mempool", RpcType::kBool, false, "true", "Whether to include the pool"}},
                "{\n"
                "  \"activity\": [                (json array) In the order of the chain, then of "
                "the pool\n"

@@ -85,7 +85,7 @@ RpcMethod GenerateToAddress(MiningContext& context)
             "Makes blocks that pay to an address.",
             {{"nblocks", RpcType::kNumber, true, "", "How many"},
              {"address", RpcType::kString, true, "", "Address that they pay to"},
-             {"maxtries", RpcType::kNumber, false, "1000000", "Nonces to try, of all together"}},
+             {"maxtries", RpcType::kNumber, false, "1000000", "Total number of nonces to try"}},
             "[ \"hash\", ... ]    (json array) Of the blocks",
             "11 \"myaddress\"",
             [&context](const RpcCall& call) {
@@ -106,7 +106,7 @@ RpcMethod GenerateToDescriptor(MiningContext& context)
             "Makes blocks that pay to the script of a descriptor.",
             {{"num_blocks", RpcType::kNumber, true, "", "How many"},
              {"descriptor", RpcType::kString, true, "", "Descriptor that they pay to"},
-             {"maxtries", RpcType::kNumber, false, "1000000", "Nonces to try, of all together"}},
+             {"maxtries", RpcType::kNumber, false, "1000000", "Total number of nonces to try"}},
             "[ \"hash\", ... ]    (json array) Of the blocks",
             "11 \"mydesc\"",
             [&context](const RpcCall& call) {

@@ -29,7 +29,7 @@ void AddIndexMethods(RpcTable& table, ChainContext& context)
 {
     table.Add({"util",
                "getindexinfo",
-               "Shows how far each active index has come.",
+               "Shows the height of each active index, and whether it is synced.",
                {{"index_name", RpcType::kString, false, "",
                  "Name of an index; without it all are shown"}},
                "{\n"

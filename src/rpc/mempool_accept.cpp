@@ -129,7 +129,7 @@ void AddTestAcceptMethod(RpcTable& table, PoolContext& context)
                  "are checked together",
                  {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
-                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"}},
+                 "Highest fee rate, bitcoin per 1,000 virtual bytes, below 1; 0: no limit"}},
                "[\n"
                "  {\n"
                "    \"txid\": \"hex\",                       (string) Id of the transaction\n"

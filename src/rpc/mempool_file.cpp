@@ -61,8 +61,8 @@ void AddMempoolFileMethods(RpcTable& table, PoolContext& context)
         {"blockchain",
          "importmempool",
          "Adds the transactions of a mempool.dat to the pool. The file may be of this node or of "
-         "Bitcoin Core. Each transaction is checked. Times and fee deltas of the file are "
-         "believed if the options ask for them: import files of sources that you trust.",
+         "Bitcoin Core. Each transaction is checked. Times and fee deltas of the file are used "
+         "without checks if the options say so: import only files from sources that you trust.",
          {{"filepath", RpcType::kString, true, "", "The file"},
           {"options",
            RpcType::kNamedOptions,

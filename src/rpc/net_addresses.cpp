@@ -128,7 +128,7 @@ RpcMethod GetNodeAddresses(NetContext& context)
             "Lists known addresses of nodes, in random order.",
             {{"count", RpcType::kNumber, false, "1", "Maximum number of addresses; 0: all"},
              {"network", RpcType::kString, false, "all networks",
-              "Of this one only: ipv4, ipv6, onion, i2p, cjdns"}},
+              "Only of this network: ipv4, ipv6, onion, i2p, cjdns"}},
             "[\n"
             "  {\n"
             "    \"time\": n,           (numeric) Last seen, seconds since 1970\n"

@@ -159,7 +159,7 @@ RpcMethod DisconnectNode(NetContext& context)
     return {"network",
             "disconnectnode",
             "Disconnects a peer, selected by its address or its number.",
-            {{"address", RpcType::kString, false, "by number", "As getpeerinfo shows it; or \"\""},
+            {{"address", RpcType::kString, false, "by number", "Address in getpeerinfo; or \"\""},
              {"nodeid", RpcType::kNumber, false, "by address", "The peer's number"}},
             "null",
             "\"192.168.0.6:8333\"\n\"\" 1",

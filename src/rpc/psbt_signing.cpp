@@ -140,9 +140,9 @@ RpcMethod ProcessMethod(PoolContext& context)
                       "DEFAULT, or ALL, NONE or SINGLE with or without |ANYONECANPAY; must be "
                       "that of the PSBT, if it has one"},
                      CliForm::kFreeText),
-         {"bip32derivs", RpcType::kBool, false, "true", "Whether to add where keys come from"},
+         {"bip32derivs", RpcType::kBool, false, "true", "Whether to add the origins of keys"},
          {"finalize", RpcType::kBool, false, "true",
-          "Whether to turn signatures into final scripts where nothing is missing"}},
+          "Whether to make final scripts of inputs that have all signatures"}},
         "{\n  \"psbt\" : \"base64\",   (string) The PSBT\n"
         "  \"complete\" : bool,   (boolean) Whether all inputs are signed\n"
         "  \"hex\" : \"hex\"        (string) Then the transaction\n}",

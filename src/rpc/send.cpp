@@ -127,7 +127,7 @@ void AddSendMethod(RpcTable& table, PoolContext& context, NetContext& net)
                "10,000 transactions wait for that.",
                {{"hexstring", RpcType::kHex, true, "", "The transaction"},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
-                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
+                 "Highest fee rate, bitcoin per 1,000 virtual bytes, below 1; 0: no limit"},
                 {"maxburnamount", RpcType::kAmount, false, "0.00",
                  "Refuse an unspendable output above this amount, bitcoin"}},
                "\"hex\"    (string) Id of the transaction",

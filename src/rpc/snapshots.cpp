@@ -81,11 +81,11 @@ RpcMethod MakeLoadTxOutSet(ChainContext& context)
     return {
         "blockchain",
         "loadtxoutset",
-        "Loads a snapshot of all unspent outputs and goes on from its block. The node must know "
-        "the hash of the snapshot's content, and the block must be above the tip. The whole "
-        "file is checked against that hash. Then the blocks below the snapshot are fetched in "
-        "the background. Until they have proven it, the older unspent outputs are kept too "
-        "(getchainstates: validated).",
+        "Loads a snapshot of all unspent outputs and continues from its block. The node must know "
+        "the hash of the snapshot's content, and the block must be above the tip. The whole file "
+        "is checked against that hash. Then the node proves the snapshot from the blocks below, in "
+        "the background, and downloads missing blocks. Until then it also keeps the older unspent "
+        "outputs (getchainstates: validated).",
         {WithCliForm({"path", RpcType::kString, true, "",
                       "The file; a relative path is below the data directory"},
                      CliForm::kFreeText)},

@@ -128,7 +128,7 @@ void AddSubmitPackageMethod(RpcTable& table, PoolContext& context)
                  "other, and may be omitted if they are in the pool",
                  {{"rawtx", RpcType::kHex, false, "", "One of them"}}},
                 {"maxfeerate", RpcType::kAmount, false, kDefaultMaxFeeRate,
-                 "Refuse one that pays more for 1,000 virtual bytes, bitcoin, below 1; 0: none"},
+                 "Highest fee rate, bitcoin per 1,000 virtual bytes, below 1; 0: no limit"},
                 {"maxburnamount", RpcType::kAmount, false, "0.00",
                  "Refuse an unspendable output above this amount, bitcoin"}},
                "{\n"
