@@ -25,8 +25,8 @@ from wire import serialized_output  # noqa: E402
 
 
 def timed_run(command, repeat):
-    """What the whole program used when it verified the block `repeat` times, and its verdict:
-    inputs, and how many of them failed."""
+    """The resources that the whole program used to verify the block `repeat` times, and its
+    verdict: inputs, and how many of them failed."""
     verdicts = set()
     with subprocess.Popen([*command, str(repeat)], stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:

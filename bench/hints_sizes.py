@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "ibd"))
 import measure  # noqa: E402 (the path has to be set before)
 
 CONVERTED = ("container1", "bitmap", "indexed", "bip456", "btcd", "gaps", "swifthints")
-# Of mainnet, in bits for each unspent output: file, whether xz -6 packs it, published, at height.
+# Mainnet's sizes, in bits for each unspent output: file, whether xz -6 packs it, published, at
+# height.
 PUBLISHED = (("bitmap", False, 16.1, 850_900), ("bitmap", True, 3.87, 850_900),
              ("btcd-unpacked", False, 8.2, 928_000), ("btcd-unpacked", True, 3.58, 850_900),
              ("bip456", False, 5.6, 930_000), ("btcd", False, 4.2, 933_038))

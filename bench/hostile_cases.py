@@ -113,7 +113,7 @@ def keys(count):
     return out
 
 
-# One leaf below the internal key 1: the output, and what the witness ends with.
+# One leaf below the internal key 1: the output, and the end of the witness.
 
 def leaf_hash(script):
     return tagged("TapLeaf", b"\xc0" + sized(script))
@@ -148,7 +148,7 @@ def v0_hash(tx, index, code, amount):
 
 
 def tapscript_single_hash(tx, index, spent, script):
-    """Of SIGHASH_SINGLE | ANYONECANPAY."""
+    """The message of SIGHASH_SINGLE | ANYONECANPAY."""
     own = hashlib.sha256(serialized_output(tx.outputs[index])).digest()
     return tagged("TapSighash", b"\0\x83\x02\0\0\0\0\0\0\0\x02" + prevout(tx.inputs[index]) +
                   serialized_output(spent) + b"\xff" * 4 + own + leaf_hash(script) +
@@ -214,7 +214,7 @@ def p2wsh(script):
 
 
 def v0_large(name, body, types, scale, own_output=0):
-    """As legacy_large under BIP143, where the script is what is hashed each time."""
+    """As legacy_large under BIP143, where the script is hashed each time."""
     script = unrun(bytes([OP_1]) * (MOST_SCRIPT - len(body) - 3)) + body
     stack = [item for t in types for item in (der(1, 1) + bytes([t]), NO_POINT)]
     signers = 1 if own_output else max(1, int(300 * scale))

@@ -28,8 +28,8 @@ WARM_BYTES = 600 << 20
 
 
 def warm_memory(folder):
-    """Has the system fetch its memory: what a virtual machine has not used for a while costs a
-    write ten times as much."""
+    """Touches the memory: in a virtual machine a write to memory that was not used for a while
+    takes ten times as long."""
     path = folder / "warm"
     piece = bytes(1 << 20)
     with path.open("wb") as file:

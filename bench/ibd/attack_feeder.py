@@ -35,7 +35,7 @@ def shaken(port):
 
 
 class Sender:
-    """A connection with what it still has to send."""
+    """A connection with the bytes still to be sent."""
 
     def __init__(self, port, data):
         self.line = shaken(port)

@@ -1,4 +1,4 @@
-"""What relay_attacks.py replays: the chain below it, and the messages of each attack, made from a
+"""The data that relay_attacks.py replays: the chain, and the messages of each attack, made from a
 seed and kept in files. Transactions do not depend on the time of the blocks, so they stay valid for
 a chain that is made again with newer blocks."""
 
@@ -87,7 +87,7 @@ def script_coins():
 
 
 def signatures(tx, index, spent, script):
-    """Of all operations of signing_script(), the first on top."""
+    """Signatures of all operations of signing_script(), the first on top."""
     outputs = b"".join(map(serialized_output, tx.outputs))
     parts = (b"".join(map(prevout, tx.inputs)),
              b"".join(amount.to_bytes(8, "little") for amount, _ in spent),

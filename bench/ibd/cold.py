@@ -45,7 +45,8 @@ def drop(blocks):
 
 
 class DiskReads:
-    """What a process has read from disks over time: (seconds, none, bytes), ten times a second."""
+    """The bytes that a process has read from disks over time: (seconds, none, bytes), ten times a
+    second."""
 
     def __init__(self):
         self.samples = []

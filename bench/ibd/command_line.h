@@ -1,5 +1,5 @@
-// What the benchmark programs share of a command line: "--name value" pairs, and an end with one
-// line on standard error when something is wrong. For main threads only.
+// The command line of the benchmark programs: "--name value" pairs, and an end with one line on
+// standard error when something is wrong. For main threads only.
 #pragma once
 
 #include "util/result.h"

@@ -6,10 +6,10 @@ protocol's message checksum, made by the sender and compared by the receiver.
 
     bench/ibd/fetch_hints.py --build build --work /somewhere [--megabytes 80] [--repeat 9]
 
-The file is as large as mainnet's and as many groups; what its groups say is random, as nothing is
-synced with it. The node's time goes from its first request to the file that is whole, synced, and
-of which each group was checked (two lines of its log); its CPU seconds are those from its start.
-Runs are taken in turn."""
+The file is as large as mainnet's and as many groups; the content of its groups is random, because
+nothing is synced with it. The node's time goes from its first request to the file that is whole,
+synced, and of which each group was checked (two lines of its log); its CPU seconds are those from
+its start. Runs are taken in turn."""
 
 import hashlib
 import os

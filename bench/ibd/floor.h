@@ -1,6 +1,7 @@
 // The floor: the least that any program must do to follow a chain from block files - read them,
 // parse, compute ids and merkle roots, and one compression for each output and each input - with
-// the same kernels and the same read path as the booster. What the booster is measured against.
+// the same kernels and the same read path as the booster. The reference for measurements of the
+// booster.
 #pragma once
 
 #include "chain/header_tree.h"

@@ -206,7 +206,7 @@ def joined(node):
 
 
 def compact_block_seconds(node, line, pause):
-    """A block of what the pool would mine comes from a peer."""
+    """A peer sends a block with the transactions that the pool would mine."""
     template = node.template()
     txs = [parse_tx(bytes.fromhex(tx["data"])) for tx in template["transactions"]]
     fees = sum(tx["fee"] for tx in template["transactions"])
@@ -214,7 +214,7 @@ def compact_block_seconds(node, line, pause):
                        fees)
     message = scripted_peer.message("cmpctblock", compact_block(block))
     ping = scripted_peer.message("ping", scripted_peer.NONCE)
-    time.sleep(pause)  # what follows the last block
+    time.sleep(pause)  # for the time after the last block
     before, begin = measure.cpu_of_threads(node.process.pid), time.monotonic()
     line.send(message + ping)
     assert line.wait_for("pong", scripted_peer.NONCE)

@@ -6,8 +6,8 @@
 
 Each run begins with the block files of a generated chain and -reindex, and ends when getindexinfo
 says that all indexes are at the last block: this node with hints and without, then Core. Also
-measured: resident memory at its most, and disk at its most besides block files and what is left in
-the end, which is what sorting takes.
+measured: resident memory at its most, and disk at its peak without block files and without the
+final files, which is the space for sorting.
 """
 import shutil
 import sys

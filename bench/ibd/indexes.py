@@ -5,8 +5,8 @@
         [--no-core]
 
 The chain is generated, connected and given undo data once, by this node; Core gets a copy of the
-directory and goes on with it. A run deletes the indexes and starts the program with one of them, or
-with all; it ends when getindexinfo says that all are synced. The CPU time is that of the whole
+directory and continues with it. A run deletes the indexes and starts the program with one of them,
+or with all; it ends when getindexinfo says that all are synced. The CPU time is that of the whole
 process until then.
 """
 import shutil

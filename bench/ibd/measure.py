@@ -1,4 +1,4 @@
-"""What the benches of whole programs share: making a chain once, timing a command, tables."""
+"""Shared code of the benches of whole programs: making a chain once, timing a command, tables."""
 
 import argparse
 import base64
@@ -30,7 +30,7 @@ def arguments(description, outputs, repeat):
 
 
 def timed(command, watch=None):
-    """Runs a command to its end: what it printed, its seconds on the clock and of CPU, and the
+    """Runs a command to its end: returns its output, its seconds on the clock and of CPU, and the
     bytes that it had in memory at its most. `watch`: a thread with the process id runs it."""
     command, start = [str(c) for c in command], time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -46,8 +46,8 @@ def timed(command, watch=None):
 
 
 def ratio(ours, theirs):
-    """Of seconds. What took less than the clock of CPU time tells counts as one tick of it, so
-    that a run too short to time gives a number nevertheless."""
+    """A ratio of seconds. Times below the resolution of the CPU clock count as one tick, so that a
+    run too short to time gives a number nevertheless."""
     return ours / max(theirs, CLOCK_TICK)
 
 
@@ -111,7 +111,7 @@ def cpu_of_threads(pid, name=None):
 
 
 def rpc(datadir, port, method):
-    """What a regtest node answers; None as long as it does not."""
+    """The answer of a regtest node; None while it does not answer."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         login = base64.b64encode((datadir / "regtest/.cookie").read_bytes()).decode()
         request = urllib.request.Request(

@@ -12,8 +12,8 @@ wtxids over all blocks, which checks the witness commitments; over v2, one pass 
 well. Runs are taken in turn; serving node and syncing node share the machine; before each the block
 files are read once, so that they come from memory. A sync before the first is thrown away: the
 first run gets memory that was never in use, which costs several times as much for each page as
-memory that is used again. The chain is made once and kept. network.svg shows what each of the fast
-and slow peers brought over time.
+memory that is used again. The chain is made once and kept. network.svg shows the bytes received
+from each of the fast and slow peers over time.
 """
 
 import contextlib
@@ -204,7 +204,7 @@ def send(blocks, port, size):
 
 
 def serve_least(args, blocks, summary):
-    """What serving the chain costs at least."""
+    """The minimum cost of serving the chain."""
     measure.warm(blocks)
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -254,7 +254,7 @@ def over_long_line(args, add):
 
 
 def share_of_line(samples, port):
-    """Of the bandwidth, from the first tenth of the bytes to the last."""
+    """Share of the bandwidth, from the first tenth of the bytes to the last."""
     points = [(seconds, peers.get(str(port), 0)) for seconds, peers in samples]
     most = max(size for _, size in points)
     middle = [p for p in points if 0.1 * most <= p[1] <= 0.9 * most]

@@ -9,7 +9,7 @@ The chain is generated and connected once. A run disconnects the last --blocks b
 them again from the block files, scripts assumed valid, as those of a block at the tip were checked
 when its transactions came. Measured: CPU time of the thread that connects, of the whole process
 until all notifications are sent, and the time until the last block is connected. The subscriber is
-a process that discards what it receives. Bitcoin Core at hand is built without ZeroMQ.
+a process that discards what it receives. The available build of Bitcoin Core has no ZeroMQ.
 """
 import multiprocessing
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Floods of what peers can send for nothing or little: bitcoind beside Bitcoin Core's.
+"""Floods of messages that are free or cheap for their senders: bitcoind beside Bitcoin Core's.
 
     bench/ibd/relay_attacks.py --build build --core BITCOIND --work /somewhere [--repeat 1]
         [--only WORD] [--full]
@@ -47,7 +47,7 @@ SMALL_POOL = 20  # MB
 PAUSE = 0.3  # seconds between blocks
 HEAD_START = 0.05  # seconds for a call, before what it waits for
 PATIENCE = 120  # seconds
-SETTLE = 2.0  # seconds before the attack, for what follows the last block
+SETTLE = 2.0  # seconds before the attack, for the time after the last block
 IN_POOL = "honest transaction in the pool, seconds"
 TOLD = "honest transaction announced, seconds"
 QUIET, BUSY = "block in peace, seconds", "block in the attack, seconds"
@@ -124,7 +124,7 @@ class News:
 
 
 class Honest:
-    """What honest peers do to a node, and how long it takes."""
+    """The actions of honest peers, and their durations."""
 
     def __init__(self, node, ground, news):
         self.node, self.news, self.next = node, news, 1

@@ -5,9 +5,9 @@
         [--seconds 10] [--repeat 3]
 
 Both programs take the same chain of large blocks and then, in turn, answer requests for them on
-kept connections, as bytes and as JSON: blocks for a second of their own CPU, which is what one core
-serves, whatever the client and other programs take meanwhile. The report has the median of the
-repetitions and the ratio to Core's in the same run.
+kept connections, as bytes and as JSON: blocks for a second of their own CPU, which is the rate of
+one core, independent of the client and other programs. The report has the median of the repetitions
+and the ratio to Core's in the same run.
 """
 import http.client
 import multiprocessing

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures serial validation, the booster on 1 and 2 threads, hints and undo data from blocks alone
-(the join) and the floor over one generated chain, what an index costs besides (bitcoind -reindex
-against -reindex-chainstate, both with hints), bitcoind with hints, without and serially, and full
-validation from blocks alone over a signed chain of as many outputs, in one run on one machine, and
-writes numbers (JSON, Markdown) and a plot (SVG).
+(the join) and the floor over one generated chain, the additional cost of an index (bitcoind
+-reindex against -reindex-chainstate, both with hints), bitcoind with hints, without and serially,
+and full validation from blocks alone over a signed chain of as many outputs, in one run on one
+machine, and writes numbers (JSON, Markdown) and a plot (SVG).
 
     bench/ibd/run.py --build build --work /somewhere/with/40GB [--outputs 33000000]
 
@@ -237,7 +237,7 @@ def report(args, summary, results):
 
 
 def spilled(join):
-    """What the join had to write, and of which memory."""
+    """The bytes that the join wrote, and its memory."""
     share = 1 - join["met"] / join["records"]
     return (f"Hints from blocks with {join['memory'] / 1e6:.1f} MB: {share:.0%} of "
             f"{join['records']:,} events spilled, {join['spilled_bytes'] / join['outputs']:.1f} "
@@ -245,7 +245,7 @@ def spilled(join):
 
 
 def rebuilt(undo, checked):
-    """What the rebuild of undo data had to write, for each output."""
+    """The bytes that the rebuild of undo data wrote, for each output."""
     each = {what: undo[f"{what}_bytes"] / undo["outputs"]
             for what in ("spilled", "pair", "coin", "undo")}
     return (f"Undo data from blocks with {undo['memory'] / 1e6:.1f} MB, bytes for each output: "

@@ -30,7 +30,8 @@ from interop_env import built_program  # noqa: E402
 from regtest_chain import COIN, FINAL, REDEEM, REDEEMED, Chain  # noqa: E402
 from wire import Tx  # noqa: E402
 
-# Of regtest's snapshot after block 200 in Core's program, in the order of its bytes in memory.
+# The hash of regtest's snapshot after block 200 in Core's program, in the order of its bytes in
+# memory.
 BASE = 200
 CORES_HASH = "17dcc016d188d16068907cdeb38b75691a118d43053b8cd6a25969419381d13a"
 CORES_BLOCK = "385901ccbd69dff6bbd00065d01fb8a9e464dede7cfe0372443884f9b1dcf6b9"

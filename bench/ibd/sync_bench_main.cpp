@@ -89,7 +89,7 @@ double CpuSeconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/** What the process uses from now on. */
+/** The resources that the process uses from now on. */
 class Meter {
 public:
     explicit Meter(Env& env) : m_env(env), m_start(env.MonotonicMicros()) {}
@@ -159,7 +159,7 @@ void BenchWitnessHashes(Chain& chain)
     fmt::print("{{\"mode\":\"wtxids\",\"cpu\":{:.3f}}}\n", cpu);
 }
 
-/** What the encrypted transport adds: messages of an average block's size are opened. */
+/** The cost of the encrypted transport: messages of an average block's size are decrypted. */
 void BenchAead(Chain& chain, const std::string& folder)
 {
     uint64_t bytes = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the error of the time left that a node shows, over a generated chain: runs each kind of
 rebuild, asks getboosterinfo ten times a second, and compares the time left at half of the duration
-with what was then left.
+with the true remaining time.
 
     bench/ibd/time_left.py --build build --work /somewhere [--outputs 39600000] [--threads 1]
         [--full-validation] [--only WORD]
@@ -70,7 +70,7 @@ class Bench:
         return self.judge(name, self.samples(*options))
 
     def sync(self, name, *options):
-        """Of an empty node from a peer."""
+        """A sync of an empty node from a peer."""
         fresh = self.folder.with_name(self.folder.name + "-fresh")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()

@@ -4,12 +4,12 @@
     bench/ibd/tip_writes.py --build build --core BITCOIND --work /somewhere [--outputs 36000000]
         [--hours 24] [--other BITCOIND]
 
-This node connects a chain of so many coins, block after block. Each program goes on from a copy of
-that directory with blocks that spend 5,000 coins each, of any age, and make as many. In each hour
-it starts, takes six blocks by submitblock, has a moment for compactions, and stops, which writes
-its coins as the hourly flush does. Counted are the tables that LevelDB reports in debug.log: those
-of its logs and those of its compactions. --other: one more build of this node, as with another
-LevelDB.
+This node connects a chain of so many coins, block after block. Each program continues from a copy
+of that directory with blocks that spend 5,000 coins each, of any age, and make as many. In each
+hour it starts, takes six blocks by submitblock, has a moment for compactions, and stops, which
+writes its coins as the hourly flush does. Counted are the tables that LevelDB reports in debug.log:
+those of its logs and those of its compactions. --other: one more build of this node, as with
+another LevelDB.
 """
 import os
 import random

@@ -8,9 +8,9 @@ on two.
         [--repeat 3] [--threads 1,2] [--no-core]
 
 The chain is generated and indexed once and kept; Core gets a copy of block files, undo data and
-block index, which it reads as its own. Times are whole runs from start to end, medians of
---repeat, with caches of 450 MiB. The last lines say what the CPU time of an input means for
-mainnet's inputs: arithmetic, not a measurement.
+block index, which it reads as its own. Times are whole runs from start to end, medians of --repeat,
+with caches of 450 MiB. The last lines extrapolate the CPU time of an input to mainnet's inputs:
+arithmetic, not a measurement.
 """
 import shutil
 import sys

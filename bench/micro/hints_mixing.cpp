@@ -10,7 +10,7 @@ namespace ibd::bench {
 namespace {
 
 constexpr size_t kTableSize = size_t{1} << 22;
-constexpr size_t kSteps = 33; //!< of what the mixer says, in the correction
+constexpr size_t kSteps = 33; //!< levels of the mixer's prediction, in the correction
 constexpr float kLimit = 12;  //!< of a stretched probability
 constexpr float kRate = 0.002F;
 

@@ -1,6 +1,6 @@
 // HintsMixing: how small hints could be made by a strong adaptive model, whatever its speed: a
 // yardstick for the formats. Many contexts, each with counts that adapt, are mixed by a small
-// network that learns on the way (context mixing, as in the PAQ compressors), and what comes out is
+// network that learns on the way (context mixing, as in the PAQ compressors), and the result is
 // corrected once more. It estimates: bits are added up, nothing is written.
 #pragma once
 
@@ -40,14 +40,14 @@ private:
     std::array<float, 2 * kContexts> m_inputs{};
     std::vector<std::array<float, 2 * kContexts>> m_weights;
     size_t m_weights_now = 0;
-    std::vector<float> m_correction; //!< by the state of the block and what the mixer says
+    std::vector<float> m_correction; //!< by the state of the block and the mixer's prediction
     size_t m_correction_now = 0;
 
     uint64_t m_history = 0; //!< outputs of this block, the last one lowest
     uint32_t m_run = 0;     //!< spent outputs since the last unspent one
     uint32_t m_run_before = 0;
     uint32_t m_run_twice_before = 0;
-    float m_density = 0.06F;       //!< of what came last, over some dozens of outputs
+    float m_density = 0.06F;       //!< of the last outputs, over some dozens
     float m_block_density = 0.06F; //!< of the last blocks
     double m_bits = 0;
 };

@@ -1,5 +1,5 @@
-// Cost of what a connection does with bytes: ciphers, both transports, headers. Lines "per kB" are
-// of 1,000 bytes: 1,000 ns are a gigabyte a second. Usage: bench_net [--once]
+// Cost of a connection's work on bytes: ciphers, both transports, headers. Lines "per kB" are of
+// 1,000 bytes: 1,000 ns are a gigabyte a second. Usage: bench_net [--once]
 #include "bench_support.h"
 #include "net/peer/header_sync.h"
 #include "net/wire/v2_transport.h"

@@ -1,7 +1,7 @@
 // Work under the pool's mutex. Choosing the 70 transactions to announce to a peer, by the number of
 // waiting ones: from the best of WaitingTxs, and, as a reference, by sorting all that wait.
 // Removing the transactions of a block of 4 MWU, which holds the chain's state lock, too: from a
-// pool of 200,000, by what is left of their clusters. Usage: bench_node [--once]
+// pool of 200,000, by the remaining part of their clusters. Usage: bench_node [--once]
 #include "bench_support.h"
 #include "mempool/upkeep.h"
 #include "net/peer/tx_announcer.h"

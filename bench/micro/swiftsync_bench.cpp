@@ -1,5 +1,5 @@
-// What a worker of the booster does for one block, what the order of spending within it adds to
-// that, and checksums of pages and blocks. Usage: bench_swiftsync [--once]
+// The work of a booster's worker on one block, the part of the check of the order of spending
+// within it, and checksums of pages and blocks. Usage: bench_swiftsync [--once]
 #include "bench_support.h"
 #include "consensus/block_check.h"
 #include "storage/crc32c.h"

@@ -73,7 +73,7 @@ def rate(now, before, seconds):
 
 
 def counters(answers):
-    """What the history is made of. In each phase other counters of the booster move."""
+    """The sources of the history. In each phase other counters of the booster change."""
     booster = answers.get("getboosterinfo") or {}
     part = booster.get("join") or booster.get("undo") or {}
     chain = answers.get("getblockchaininfo") or {}

@@ -90,7 +90,8 @@ def hints_page(program):
 # --- completions ----------------------------------------------------------------------------------
 
 class Completion:
-    """What a shell can complete of one program: its options, and the first word after them."""
+    """The words of one program that a shell can complete: its options, and the first word after
+    them."""
 
     def __init__(self, name, options, words, formats=()):
         self.name, self.options, self.words, self.formats = name, options, words, formats

@@ -1,4 +1,4 @@
-"""What the programs say about themselves: options from -help, calls from a node's help.
+"""The programs' descriptions of themselves: options from -help, calls from a node's help.
 
 The option and call tables of the programs are the only source of manual pages, completions and the
 example configuration, so that none of them can say something else than the program does.
@@ -17,7 +17,7 @@ NODE_START_SECONDS = 60
 
 @dataclass
 class Option:
-    """One option: its name with the dash, what follows the name ("=<n>" or ""), and its help."""
+    """One option: its name with the dash, the text after the name ("=<n>" or ""), and its help."""
 
     name: str
     argument: str

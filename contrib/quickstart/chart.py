@@ -5,7 +5,7 @@ COLOURS = ("#111111", "#8c8c8c", "#1f77b4", "#2ca02c")
 MARKS = "x*+o"
 HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 320, 60, 44, 620, 230
 LEGEND = LEFT + PLOT_W + 12
-CHARACTER = 0.62  # of the font's size: what a character of a sans-serif font takes at most, about
+CHARACTER = 0.62  # of the font's size: the largest width of a character of a sans-serif font, about
 
 
 def share_at(curve, second):
@@ -38,7 +38,7 @@ def text(runs, columns=60, rows=10):
 
 
 def width(content, size):
-    """Of a text, pixels."""
+    """Width of a text, pixels."""
     return CHARACTER * size * len(content)
 
 

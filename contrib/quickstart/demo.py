@@ -39,7 +39,7 @@ class Failed(Exception):
 
 
 class Steps:
-    """Numbered steps with their time; what the programs print goes to the log."""
+    """Numbered steps with their time; the output of the programs goes to the log."""
 
     def __init__(self, log, first):
         self.log = log
@@ -291,7 +291,7 @@ def show(args, runs, summary, hints):
 
 
 def stop(*_):
-    """Of SIGTERM and SIGHUP: children are ended on the way out."""
+    """The handler of SIGTERM and SIGHUP: ends the children before the exit."""
     raise KeyboardInterrupt
 
 

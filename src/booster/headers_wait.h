@@ -12,7 +12,7 @@ class HeadersWait {
 public:
     /** Whether the headers suffice by now. */
     using Judge = std::function<HintsStanding()>;
-    /** Why the wait continues although no peer has further headers; empty: it ends. */
+    /** The reason why the wait continues although no peer has further headers; empty: it ends. */
     using StillWaiting = std::function<std::string(const HeaderNode& best)>;
 
     HeadersWait(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}

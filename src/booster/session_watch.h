@@ -78,7 +78,7 @@ private:
     std::optional<FoldProgress> m_given IBD_GUARDED_BY(m_mutex);
     /** Terminal block of its own hints. */
     std::optional<FoldProgress> m_joining IBD_GUARDED_BY(m_mutex);
-    /** Of a released engine. */
+    /** The progress of a released engine. */
     std::optional<BoosterProgress> m_last IBD_GUARDED_BY(m_mutex);
     std::vector<RefusedHints> m_refused IBD_GUARDED_BY(m_mutex);
     int32_t m_headers IBD_GUARDED_BY(m_mutex) = -1;

@@ -16,7 +16,7 @@ namespace ibd {
 namespace {
 
 constexpr int kNodesAtOnce = 512; //!< under one headers lock
-/** Interval of checks whether damaged blocks have come again. */
+/** Interval of checks whether damaged blocks were received again. */
 constexpr auto kLookForDamaged = std::chrono::milliseconds(200);
 
 /** Share of each phase in the whole work, measured (doc/develop/join.md). */

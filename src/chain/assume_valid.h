@@ -15,7 +15,7 @@ inline constexpr int64_t kAssumeValidBuryTime = 14 * 24 * 60 * 60;
 int64_t BlockProofEquivalentTime(const HeaderNode& to, const HeaderNode& from,
                                  const HeaderNode& tip, const ConsensusParams& params);
 
-/** Why a block's scripts must run, or kSkip. */
+/** The reason why a block's scripts must run, or kSkip. */
 enum class ScriptCheckReason {
     kSkip,              //!< assumed valid
     kAssumeValidOff,    //!< -assumevalid=0 or none for the network

@@ -1,4 +1,4 @@
-// ChaCha20 in vectors of four words, which each compiler maps to what the CPU has.
+// ChaCha20 in vectors of four words, which each compiler maps to the CPU's vectors.
 #define IBD_LANES 4
 #define IBD_LANES_TARGET
 #include "crypto/chacha20_lanes.h"

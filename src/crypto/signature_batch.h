@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** How a batch is verified (-signaturelanes). */
+/** The way in which a batch is verified (-signaturelanes). */
 enum class LanesMode : uint8_t {
     kOff,   //!< by libsecp256k1 alone
     kOn,    //!< in lanes; libsecp256k1 decides exceptional cases

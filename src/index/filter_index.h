@@ -38,7 +38,7 @@ public:
         FilterHeader header;
         FilePos at;
     };
-    // Of a block of any branch; nothing: not in the index. Any thread.
+    // The record of a block of any branch; nothing: not in the index. Any thread.
 
     Found<Entry> Find(const HeaderNode& block) const;
     Found<Bytes> Filter(const HeaderNode& block) const;

@@ -143,7 +143,7 @@ private:
     Logger& m_log;
     const std::function<void(const Error&)> m_failed;
 
-    // Of the thread.
+    // Used by the thread.
     const HeaderNode* m_best = nullptr;    //!< the last block in the index or its batch
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;

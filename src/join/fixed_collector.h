@@ -15,7 +15,7 @@ namespace ibd {
 template <size_t kBytes>
 class FixedCollector {
 public:
-    /** `memory`: bytes for the gathered records, and as many again to sort them. */
+    /** `memory`: bytes for the gathered records, and the same number again to sort them. */
     FixedCollector(uint32_t ranges, size_t memory)
         : m_ranges(ranges),
           m_capacity(std::max<size_t>(1, memory / (2 * kBytes + sizeof(uint16_t)))),

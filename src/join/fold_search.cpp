@@ -61,7 +61,7 @@ Result<bool> FoldSearch::Prepare(size_t workers)
     if (kept && kept->SaysWhatIsSpent() && m_job.IsOfSameChain(*kept)) return false;
     m_kept = kept ? kept->AllSpills() : std::vector<SpillInfo>();
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(m_job.env, directory, m_kept)); // left by a process that
-                                                                          // died
+                                                                          // was killed
     m_search.emplace(m_job, m_first, kept ? kept->NextSpillNumber() : 0);
     std::vector<PlannedBlock> last;
     const bool stored = PlanLast(last);

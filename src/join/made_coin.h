@@ -8,7 +8,7 @@
 
 namespace ibd {
 
-/** Where the signature operations of a spend are counted (BIP16, BIP141). */
+/** The place where the signature operations of a spend are counted (BIP16, BIP141). */
 enum class SpendKind : uint8_t {
     kPlain = 0,             //!< only in the scripts of the two transactions
     kScriptHash = 1,        //!< in the input's last push (P2SH), or in the witness if that push is
@@ -18,7 +18,8 @@ enum class SpendKind : uint8_t {
 };
 
 SpendKind SpendKindOf(ByteSpan script);
-/** A script of that kind; its spends have as many signature operations. Lives forever. */
+/** A script of that kind; its spends have the same number of signature operations. Never destroyed.
+ */
 ByteSpan StandInScript(SpendKind kind);
 
 struct MadeCoin {

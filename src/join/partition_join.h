@@ -68,7 +68,7 @@ private:
     std::unique_ptr<Record[]> m_records;     //!< uninitialised memory
     size_t m_capacity = 0;
     Bytes m_page;
-    // Of the current chunk.
+    // These belong to the current chunk.
     enum class Fate : uint8_t { kAlone, kMet, kOdd, kSecond };
     std::vector<uint32_t> m_slots;    //!< place of a record + 1, 0: free
     std::vector<Fate> m_fates;        //!< by position of a record

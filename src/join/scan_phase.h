@@ -10,7 +10,7 @@
 
 namespace ibd {
 
-/** How a scan ends. */
+/** The result of a scan. */
 struct ScanEnd {
     enum class Kind {
         kDone,

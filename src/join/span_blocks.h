@@ -16,8 +16,8 @@ namespace ibd {
  *  afterwards, as long as no block moves. Immutable, any thread. Memory: 8 bytes a block. */
 class BlockPlaces {
 public:
-    /** Of the blocks 1 to `terminal`. `place`: returns the position of a block; empty: its node has
-     *  the position, and no thread may change the index during the call. */
+    /** The positions of the blocks 1 to `terminal`. `place`: returns the position of a block;
+     *  empty: its node has the position, and no thread may change the index during the call. */
     BlockPlaces(const HeaderNode& terminal, const std::function<FilePos(const HeaderNode&)>& place);
 
     /** Null if the block is not stored. */

@@ -33,7 +33,7 @@ Bytes Header(uint32_t number, const SpillOwner& owner)
     return header;
 }
 
-/** Of header, index and trailer, without the digest itself. */
+/** The digest of header, index and trailer, without the digest itself. */
 ShortDigest Digest(ByteSpan header, ByteSpan index, ByteSpan trailer)
 {
     return Shorten(Sha256().Write(header).Write(index).Write(trailer).Finalize());

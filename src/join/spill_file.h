@@ -27,7 +27,7 @@ struct SpillOwner {
     uint32_t partitions = 0;
 };
 
-/** How long a spill must last. */
+/** The required durability of a spill. */
 enum class SpillUse : uint8_t {
     kKept,    //!< survives a crash, for a later process: writeback starts at once
     kPassing, //!< for this process only: most of it is overwritten or removed before it reaches the

@@ -146,7 +146,7 @@ Found<JoinVerdict> UndoRebuild::TryLast(UndoConsumer& consumer, bool use_kept,
         const auto& coins = found->state.coin_spills;
         wanted.insert(wanted.end(), coins.begin(), coins.end());
     }
-    IBD_RETURN_IF_ERROR(remove_others(wanted)); // left by a process that died
+    IBD_RETURN_IF_ERROR(remove_others(wanted)); // left by a process that was killed
     auto made = found ? WriteFound(found->state, consumer) : MakeLast(kept, use_kept, consumer);
     const Result<> removed = remove_others(kept.AllSpills());
     return made && !removed ? removed.GetError() : std::move(made);

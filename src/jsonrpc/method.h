@@ -46,7 +46,7 @@ struct RpcArg {
     std::string help;
     std::vector<RpcArg> members = {}; //!< of kNamedOptions and kArray
     std::string one_line = {};        //!< text in the usage line, if not name or members
-    bool hidden = false;              //!< not in help, nor are later arguments
+    bool hidden = false;              //!< not in help, like all later arguments
     CliForm cli = CliForm::kByType;
 
     std::string Name() const { return names.substr(0, names.find('|')); }

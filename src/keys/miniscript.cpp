@@ -236,7 +236,7 @@ private:
         return Made(fragment, std::move(*first), std::move(*second));
     }
 
-    /** What ENDIF ends. */
+    /** The expression that ENDIF ends. */
     std::optional<Node> Conditional()
     {
         auto last = Sequence();

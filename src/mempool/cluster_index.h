@@ -29,7 +29,7 @@ struct PoolChunk {
     ChunkSet::iterator at = {}; //!< in the index of all chunks, after it was added
 
     std::span<const PoolTx* const> Txs() const;
-    /** Of its cluster. */
+    /** Whether it is the last chunk of its cluster. */
     bool IsLast() const;
 };
 

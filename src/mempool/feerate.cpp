@@ -11,7 +11,7 @@ public:
     explicit Curve(std::span<const FeeSize> chunks) : m_chunks(chunks) {}
 
     bool AtEnd() const { return m_next == m_chunks.size(); }
-    /** Of many clusters together, whose fees may need more than 64 bits. */
+    /** A sum over many clusters; the fees may need more than 64 bits. */
     struct Point {
         Int128 fee = 0;
         Int128 size = 0;

@@ -111,7 +111,7 @@ std::vector<LinearChunk> SplitFully(const ClusterGraph& cluster, uint64_t& budge
     return chunks;
 }
 
-/** Of a cluster that was not split fully. */
+/** The order of a cluster that was not split fully. */
 Linearization Unfinished(const ClusterGraph& cluster, const std::vector<LinearChunk>& chunks,
                          std::vector<TxMask> left)
 {

@@ -17,7 +17,7 @@ constexpr size_t kInlineScript = 36; //!< longer scripts are allocated
 constexpr int64_t kCluster = 202;
 constexpr int64_t kLessInCluster = 32; //!< for each transaction that has no cluster of its own
 
-/** What an allocation of `bytes` takes on a 64-bit system: 8 bytes more, in steps of 16. */
+/** The memory of an allocation of `bytes` on a 64-bit system: 8 bytes more, in steps of 16. */
 size_t Allocated(size_t bytes) { return bytes == 0 ? 0 : (bytes + 31) / 16 * 16; }
 
 size_t OfScript(ByteSpan script)

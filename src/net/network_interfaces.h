@@ -28,7 +28,7 @@ class SocketLink;
 struct NetworkState;
 struct OutboundCall;
 
-/** What users see of the peers and of our own addresses. */
+/** The data about peers and our own addresses that users see. */
 class PeerInfoSource {
 public:
     PeerInfoSource(NetworkState& state, const PeerManager& manager, const Connections& connections,
@@ -132,7 +132,7 @@ public:
     std::vector<PeerAddress> Known(size_t count, std::optional<AddressNetwork> network);
     /** See NodeAddresses::Add(). */
     AddAddressResult Add(const Endpoint& address, bool tried);
-    /** Of one network, or of all. */
+    /** Numbers for one network, or for all. */
     AddressCounts Counts(std::optional<AddressNetwork> network);
     std::vector<std::pair<AddrInfo, AddrMan::Position>> Table(bool tried);
 

@@ -30,7 +30,7 @@ public:
     void Save();
     AddressFileContext Files() const;
 
-    /** Of other nodes; Load() must have succeeded. */
+    /** Addresses of other nodes; Load() must have succeeded. */
     AddrMan& Others() const { return *m_others; }
     /** Our own. */
     LocalAddresses& Own() { return m_own; }

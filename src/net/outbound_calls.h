@@ -58,7 +58,7 @@ public:
     size_t CountOf(ConnectionKind kind) const;
     /** Running attempts to connect to added nodes. */
     size_t CountAdded() const;
-    /** Of an address or name without port. */
+    /** The port for an address or name without one. */
     uint16_t DefaultPort(const std::string& name) const;
 
 private:

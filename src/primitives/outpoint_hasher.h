@@ -20,7 +20,7 @@ private:
     SipKey m_key;
 };
 
-/** Of a txid, or another 32-byte hash. */
+/** Hashes a txid, or another 32-byte hash. */
 class HashHasher {
 public:
     explicit HashHasher(SipKey key) : m_key(key) {}

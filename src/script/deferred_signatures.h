@@ -38,7 +38,7 @@ public:
     /** Whether the current input may note another signature. False: let its run fail. */
     bool HasRoom();
     void AddCost(size_t cost) { m_cost += cost; }
-    /** Of the current input. */
+    /** Cost of the current input. */
     size_t Cost() const { return m_cost; }
     /** Whether the current input had no room. */
     bool Overrun() const { return m_overrun; }

@@ -81,7 +81,7 @@ public:
     /** The hasher for that script code, or null. */
     const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
     void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
-    /** How many hashers were made. */
+    /** Number of hashers made. */
     size_t Made() const { return m_made; }
     /** SHA-256 of the output with the input's index (SIGHASH_SINGLE), which must exist. */
     const Hash32& OwnOutput(const TxView& tx, size_t input);

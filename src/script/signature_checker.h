@@ -23,7 +23,8 @@ public:
     /** CheckTaprootTweak (crypto/secp256k1.h): whether the output key commits to a script. */
     virtual bool CheckTweak(const XOnlyKey& output_key, bool odd, const XOnlyKey& internal_key,
                             const Hash32& tweak) const;
-    /** Where the checks above note signatures, which they then accept; null: they verify. */
+    /** The object in which the checks above note signatures, which they then accept; null: they
+     *  verify at once. */
     virtual DeferredSignatures* Deferred() const { return nullptr; }
     /** BIP65. `lock_time` is not negative. */
     virtual bool CheckLockTime(int64_t lock_time) const = 0;

@@ -96,7 +96,7 @@ struct VerificationCaches {
     ScriptCache scripts;
 };
 
-/** How a verification uses the cache of signatures. */
+/** The use of the signature cache by a verification. */
 struct SignatureCacheUse {
     SignatureCache* cache = nullptr;
     bool keep = false; //!< insert verified signatures and leave found ones; false: remove found

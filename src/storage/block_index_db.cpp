@@ -146,7 +146,7 @@ Result<std::vector<BlockFileInfo>> BlockIndexDb::LoadFiles() const
 {
     std::vector<BlockFileInfo> files;
     IBD_ASSIGN_OR_RETURN(const auto last, LastFile());
-    // Includes records beyond the last one: a crash may have come between their writes.
+    // Includes records beyond the last one: a crash may have happened between their writes.
     for (int32_t n = 0;; ++n) {
         IBD_ASSIGN_OR_RETURN(const auto info, ReadFile(n));
         if (!info && n > last.value_or(-1)) break;

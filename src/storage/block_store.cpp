@@ -128,7 +128,7 @@ constexpr size_t kFirstRead = 32 << 10;
 /** The start of a file's record, frame and all, read with one call. */
 struct RecordStart {
     uint32_t size = 0;       //!< of the whole record, without its frame
-    MutableByteSpan at_hand; //!< bytes of the record and what follows it, still obfuscated
+    MutableByteSpan at_hand; //!< the record and following bytes, still obfuscated
 };
 
 /** Reads into `room`, which has at least the bytes of a frame. */

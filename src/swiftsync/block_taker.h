@@ -13,7 +13,7 @@
 
 namespace ibd {
 
-/** Why a worker stopped. */
+/** The reason why a worker stopped. */
 struct FoldFailure {
     enum class Kind {
         kMachine, //!< disk or system failed, or a stored block is damaged; work finished before is

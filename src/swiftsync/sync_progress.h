@@ -36,7 +36,7 @@ public:
 
     WorkerCounters& Worker(size_t number) { return m_workers[number]; }
     std::atomic<uint64_t>& CoinsLoaded() { return m_coins_loaded; }
-    /** Of runs. */
+    /** Bytes of runs on disk. */
     std::atomic<uint64_t>& DiskBytes() { return m_disk_bytes; }
 
     // For any thread.

@@ -80,7 +80,7 @@ private:
         State state = State::kWanted;
         uint8_t* bytes = nullptr; //!< from the last multiple of kUncachedAlign up to `begin`
     };
-    /** What is known of an offset. */
+    /** The state of an offset. */
     struct Place {
         const Piece* piece = nullptr; //!< holds the piece; null: read it through the cache,
         uint64_t until = UINT64_MAX;  //!< up to this offset

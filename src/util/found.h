@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** What a search found: a value, or nothing. */
+/** The result of a search: a value, or nothing. */
 template <typename T>
 using Found = Result<std::optional<T>>;
 

@@ -133,7 +133,7 @@ struct Bit {
     }
 };
 
-/** What numbers have in common: how they are stored and shown. */
+/** The common part of numbers: storing and showing them. */
 template <auto... kPath>
 struct Scaled {
     template <typename Target>

@@ -1,4 +1,4 @@
-// Where long work shows its progress. The caller that starts the work owns both targets.
+// The displays of the progress of long work. The caller that starts the work owns both.
 #pragma once
 
 namespace ibd {

@@ -1,5 +1,5 @@
-// ChainObserver: the interface to code that follows the chain. ChainNews: what the parts of the
-// ChainManager report, to the log and to the observer.
+// ChainObserver: the interface to code that follows the chain. ChainNews: reports of the parts of
+// the ChainManager, to the log and to the observer.
 #pragma once
 
 #include "chain/header_node.h"

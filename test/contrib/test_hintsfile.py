@@ -1,4 +1,4 @@
-"""Version 1 of the container and the bitmap: worked example, oracles, what is refused."""
+"""Version 1 of the container and the bitmap: worked example, oracles, refused input."""
 
 import io
 import os

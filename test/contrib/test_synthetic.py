@@ -33,7 +33,7 @@ class MadeUpChain(unittest.TestCase):
         return error if code else None
 
     def check(self, chain, datadir="node", *options):
-        """Both formats say what the chain builder worked out."""
+        """Both formats agree with the chain builder's result."""
         for form in ("container", "bitmap"):
             out = f"{datadir.replace('/', '-')}.{form}"
             error = self.generate(datadir, out, f"--format={form}", *options)
@@ -207,7 +207,7 @@ class Synthetic(MadeUpChain):
                 self.assertIn(message, self.generate(f"node{number}", f"out{number}"))
 
     def test_a_truncated_snapshot_is_refused(self):
-        """What stays is the scan of the block files, which the whole snapshot then uses."""
+        """The scan of the block files is kept, and the whole snapshot then uses it."""
         chain = Chain(8)
         chain.grow(20)
         self.node(chain)
@@ -251,7 +251,7 @@ class Synthetic(MadeUpChain):
 
 
 class OthersFiles(MadeUpChain):
-    """What a user has where the tool works is neither removed nor written over."""
+    """Files of a user in the tool's folder are neither removed nor overwritten."""
 
     def setUp(self):
         super().setUp()
@@ -373,7 +373,7 @@ class PartitionResume(unittest.TestCase):
                 if stop:
                     with self.assertRaises(InterruptedError):
                         partition.build(FakeCoins(coins, stop), 2000)
-                    # What a flush cut short by the kill leaves behind.
+                    # The files left by a flush that the kill interrupted.
                     for part in (0, 3, 99):
                         with open(partition.path(part), "ab") as file:
                             file.write(b"half a record")

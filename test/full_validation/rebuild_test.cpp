@@ -37,7 +37,8 @@ private:
     bool m_ended = false;
 };
 
-/** The rules are checked by what the join itself has of coins, some of which find no room. */
+/** The rules are checked with the coins that the join itself has; some do not fit into its table.
+ */
 UndoOptions ValueOptions(const FullSetup& setup)
 {
     UndoOptions options = setup.RebuildOptions(UndoChecks::kRules);

@@ -34,7 +34,7 @@ JoinVerdict Rebuild(FullSetup& setup, const std::vector<Bytes>& on_top, UndoChec
     return Must(setup.Rebuild(on_top, setup.RebuildOptions(checks), consumer));
 }
 
-/** Blocks that are only held against the rules, by what the join itself has of their coins. */
+/** Blocks that are only held against the rules, with the coins that the join itself has. */
 JoinVerdict JoinValues(FullSetup& setup, const std::vector<Bytes>& on_top)
 {
     NoConsumer consumer;

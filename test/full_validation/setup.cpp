@@ -8,7 +8,7 @@ namespace ibd::test {
 
 namespace {
 
-/** What honest people would say about an input that spends nothing. */
+/** The honest record for an input that spends nothing. */
 Coin NoSuchCoin() { return {1'000, ScriptBytes(Bytes{0x51}), 1, false}; }
 
 Coins ReadAll(CoinsDb& db)

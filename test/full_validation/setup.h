@@ -92,7 +92,7 @@ public:
     bool HasPublished() const { return std::filesystem::exists(Chainstate()); }
     /** The serial engine's coins at the tip. */
     Coins SerialCoins();
-    /** Removes the finished chainstate and what the booster keeps. */
+    /** Removes the finished chainstate and the booster's files. */
     void Reset();
     Path Booster() const { return m_dir.Get() / "booster"; }
     Env& GetEnv() { return *m_env; }

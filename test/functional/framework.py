@@ -46,7 +46,7 @@ class RpcError(Exception):
 
 
 class StartError(Exception):
-    """bitcoind ended before it answered; the text is what it wrote to stderr."""
+    """bitcoind ended before it answered; the text is its output to stderr."""
 
 
 def bindir():
@@ -130,7 +130,7 @@ class Node:
 
     @staticmethod
     def no_peers(args):
-        """What keeps a node alone whose test does not say how it connects."""
+        """Options that isolate a node if its test has no options about connections."""
         names = {arg.lstrip("-").split("=")[0] for arg in args}
         return [] if names & {"connect", "noconnect", "listen", "bind"} else ["-connect=0"]
 
@@ -154,7 +154,7 @@ class Node:
 
     @property
     def errors(self):
-        """What it wrote to stderr so far."""
+        """Its output to stderr so far."""
         self._errors.seek(0)
         return self._errors.read()
 
@@ -289,7 +289,7 @@ class FunctionalTest(unittest.TestCase):
 
 
 def besides_disk_warning(errors):
-    """What a node on mainnet wrote to stderr, without the warning that this machine's disk cannot
+    """The output of a mainnet node to stderr, without the warning that this machine's disk cannot
     hold mainnet's chain."""
     lines = errors.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith('Warning: Disk space for "'))

@@ -11,7 +11,7 @@ from framework import loads
 
 TIP_HEIGHT = 14131
 TIP_HASH = "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c"
-# Of the coins at the tip, as Core's gettxoutsetinfo gives them.
+# Hash of the coins at the tip, as in Core's gettxoutsetinfo.
 COINS_HASHES = {
     "hash_serialized_3": "74c5a654587d4eaac9248b73889453e0b2fbc918bbc7bb8d8e6301d4d8c98db3",
     "muhash": "859e27f17a6cce9768b75dd0dbd969890157d29a152b0f4a0afa6c67cbcd5975"}

@@ -1,5 +1,5 @@
-"""Which part of its work a node is at, as its log says: for tests that kill it there, and tell what
-their kills met."""
+"""Which part of its work a node is at, as its log says: for tests that kill it there, and report
+the phases in which they killed it."""
 
 import contextlib
 import re
@@ -38,7 +38,7 @@ def tell(phases):
 
 
 class LogTail:
-    """A node's log, read on as it grows; `new` is what came since this was made."""
+    """A node's log, read on as it grows; `new` has the lines since this object was made."""
 
     def __init__(self, node):
         self.path, self.size, self.text, self.begin = node.net_dir / "debug.log", 0, "", 0

@@ -11,7 +11,7 @@ from wire import Reader, compact_size, sha256d
 
 MAX_HEADERS = 2000
 INVENTORY_BLOCK = 2
-INVENTORY_FLAGS = 1 << 30  # of what is asked for with witnesses
+INVENTORY_FLAGS = 1 << 30  # of blocks requested with witnesses
 
 
 def all_blocks(node):

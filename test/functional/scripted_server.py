@@ -1,5 +1,5 @@
-"""A server on a thread that answers lines by a script, for what a node speaks to beside its peers:
-Tor's control port, I2P's SAM bridge."""
+"""A server on a thread that answers lines by a script, for servers that a node uses besides its
+peers: Tor's control port, I2P's SAM bridge."""
 
 import contextlib
 import socket
@@ -7,7 +7,7 @@ import threading
 
 
 class LineServer:
-    """Each connection runs `serve(connection)` on a thread of its own; what it raises ends it."""
+    """Each connection runs `serve(connection)` on a thread of its own; an exception ends it."""
 
     def __init__(self, test, serve):
         self.serve = serve

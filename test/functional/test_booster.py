@@ -331,7 +331,7 @@ class Rebuild(SyncedTest):
                                           self.made.to_tip), self.serial)
 
     def test_the_option_is_not_repeated(self):
-        """What a rebuild has done so far is kept, and so is the chainstate that is in use."""
+        """The work of a rebuild is kept, and so is the chainstate in use."""
         node = self.synced
         with self.zeroed(node):
             status, errors = node.run("-reindex-chainstate", *self.hints)
@@ -410,7 +410,7 @@ class Rebuild(SyncedTest):
 
 class Durability(BoosterTest):
     """Core disconnects six blocks when it starts, for which the booster alone leaves no undo data:
-    what it can open is on disk as soon as there is such."""
+    a state that Core can open is on disk as soon as one exists."""
 
     def setUp(self):
         super().setUp()
@@ -511,7 +511,8 @@ class Progress(BoosterTest):
     """Progress on the terminal, in the log and over RPC."""
 
     def on_terminal(self, command, columns, log=False):
-        """What a command writes to a terminal of that width: errors, and the log too if asked."""
+        """The output of a command to a terminal of that width: errors, and the log too if
+        requested."""
         primary, terminal = os.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=terminal,
@@ -555,7 +556,7 @@ class Progress(BoosterTest):
                                                 made.to_tip), "-printtoconsole=1"], 100, log=True)
         drawn = 0
         for line in shown.decode().replace("\r\n", "\n").split("\n"):
-            *before, last = line.split("\r")  # what a carriage return leaves is drawn over
+            *before, last = line.split("\r")  # text after a carriage return overwrites the line
             if last:
                 self.assertRegex(last, r"^\d{4}-\d\d-\d\dT")
             for text in filter(str.strip, before):

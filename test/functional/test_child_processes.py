@@ -1,4 +1,4 @@
-"""What the node and the tools share with other processes: signals, standard streams, children."""
+"""The relations of node and tools with other processes: signals, standard streams, children."""
 
 import os
 import pathlib
@@ -94,7 +94,7 @@ class Commands(SubmitsBlocks, FunctionalTest):
         self.assertNotIn("runCommand error", node.log_text)
 
     def check_no_zombies(self, node, pid):
-        """Commands, and what they leave in the background, are collected while the node runs."""
+        """Commands, and their processes in the background, are reaped while the node runs."""
         self.submit(node, 20)
         ended = self.dir / "ended"
         wait_until(lambda: ended.exists() and len(ended.read_text().split()) >= 40, "the commands")

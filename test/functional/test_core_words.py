@@ -1,5 +1,5 @@
-"""What other programs wait for in the log, and what clients ask at start, as Core has it. (Beside
-Core itself: test/interop/test_core_rpc.py.)"""
+"""Log lines that other programs wait for, and calls that clients make at start, compared with Core.
+(Beside Core itself: test/interop/test_core_rpc.py.)"""
 
 from framework import FunctionalTest, free_port, wait_until
 

@@ -1,5 +1,5 @@
-"""kill -9 at any moment of reindex, booster, serial connection and flush: the next start goes on
-and ends in the right chainstate. --kills says how often each test kills, --outputs how long the
+"""kill -9 at any moment of reindex, booster, serial connection and flush: the next start continues
+and ends with the right chainstate. --kills says how often each test kills, --outputs how long the
 chain is. The long runs, whose results bench/log has, with hints and without:
 
     test/functional/run.py -v --kills 200 --outputs 2100000 RandomPoints
@@ -60,7 +60,7 @@ class Crash(CrashTest):
             time.sleep(self.chance.uniform(0, seconds / 2))
             node.kill()
             if (node.blocks_dir / "index" / "CURRENT").exists():
-                args = again  # what was begun goes on by itself
+                args = again  # begun work continues by itself
         status, errors = node.run(*args, self.made.to_tip)
         self.assertEqual(status, 0, errors)
         node.start("-checklevel=3", "-checkblocks=20", NO_UNDO)
@@ -118,8 +118,8 @@ class Crash(CrashTest):
 
 
 class Checkpoint:
-    """What a checkpoint.dat and its log say (doc/formats/checkpoint.md); nothing folded if there
-    is none."""
+    """The contents of a checkpoint.dat and its log (doc/formats/checkpoint.md); nothing folded if
+    there is none."""
 
     def __init__(self, path):
         self.blocks, self.bytes, self.runs = 0, 0, set()
@@ -214,7 +214,7 @@ class RandomPoints(CrashTest):
     def hints(self):
         return [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
-    # What a run without a hints file does otherwise.
+    # Differences of a run without a hints file.
 
     def begin_run(self, number):
         """How many kills this run is to have."""
@@ -232,7 +232,7 @@ class RandomPoints(CrashTest):
         return False
 
     def kept(self, node):
-        """What a kill left."""
+        """The state after a kill."""
         return Checkpoint(node.net_dir / "ibdbooster" / "checkpoint.dat")
 
     def check_end(self, node):
@@ -350,7 +350,7 @@ class RandomPoints(CrashTest):
         return killed
 
     def check_resume(self, log, kept):
-        """What the start said it goes on from is what the kill before had left."""
+        """The start logs the state that the kill before had left."""
         self.assertNotIn("cannot go on", log)
         self.assertNotIn("validating serially", log)
         if "Booster: folding " in log and kept.blocks:
@@ -373,7 +373,7 @@ class RandomPoints(CrashTest):
 
     @staticmethod
     def phase(node, state, kept):
-        """What it was doing, by what lies on disk and by what it said last."""
+        """Its phase, judged by the files on disk and its last output."""
         folder = node.net_dir
         runs = {path.name for path in folder.glob("ibdbooster/run*")}
         if (building(node) / "new" / "CURRENT").exists() or (
@@ -407,7 +407,7 @@ class RandomPoints(CrashTest):
                 in_a_row += 1
                 seconds *= 0.7
                 if "Reindexing blocks on disk" in node.log_text:
-                    args = options  # what was begun goes on by itself
+                    args = options  # begun work continues by itself
             kills, again, number = kills + in_a_row, again + max(0, in_a_row - 1), number + 1
             self.finish(node, args)
         self.report(kills, again, number, time.monotonic() - begin)
@@ -584,7 +584,7 @@ class OwnHintsPoints(RandomPoints):
 
 class Interrupt(FunctionalTest):
     def test_terminate_and_go_on(self):
-        """SIGTERM in the middle is a clean end, from which it goes on."""
+        """SIGTERM in the middle is a clean end, from which it continues."""
         made = chain("--outputs", OUTPUTS, "--tail", "2100", "--seed", "5", "--shuffle", "10",
                      "--stale")
         node = made.place(self.node())

@@ -62,7 +62,7 @@ class Damaged(NetworkBooster):
         return node
 
     def damage(self, node, at=-1):
-        """Of the block at self.height, the byte `at`: the last one is of a lock time."""
+        """Damages the byte `at` of the block at self.height; the last byte is of a lock time."""
         for path, offset, block in frames(node.blocks_dir):
             if block_hash(block) == self.hash:
                 self.path, self.offset = path, offset
@@ -379,7 +379,7 @@ class LeftOut(Damaged):
                 node.stop()
 
     def test_a_file_is_cut_and_there_is_no_network(self):
-        """One line says what is missing and what to do, and that is enough."""
+        """A single line names the missing block and the remedy."""
         given = [f"-ibdboosterfile={self.made.container}", "-ibdboosterfullvalidation"]
         for options, line in ((["-ibdbooster"], "Join: hints of"), (given, "Undo: checking")):
             with self.subTest(options):
@@ -410,7 +410,7 @@ class LeftOut(Damaged):
         for name, options in ways.items():
             with self.subTest(name):
                 node = self.stored()
-                self.damage(node)  # ends the work; what is finished is kept
+                self.damage(node)  # ends the work; finished work is kept
                 status, errors = node.run("-reindex-chainstate", *self.made.trust, *options)
                 self.assertEqual(status, 1)
                 self.assert_named(errors)
@@ -490,7 +490,7 @@ class LeftOut(Damaged):
             if block_hash(block) == self.hash:
                 self.path, self.offset = path, offset
 
-    # What names the place: the end of the last good frame, or the block itself.
+    # The text that names the position: the end of the last good frame, or the block itself.
     def assert_place(self, kind, text):
         place = re.escape(str(self.path))
         if kind in ("parent", "root"):
@@ -542,7 +542,7 @@ class LeftOut(Damaged):
         with open(node.blocks_dir / "blk00000.dat", "wb") as file:
             for _, _, block in list(frames(self.made.blocks))[:count + 1]:
                 file.write(MAGIC + struct.pack("<I", len(block)) + block)
-            file.write(b"no block")  # of which this error does not come
+            file.write(b"no block")  # not the cause of this error
         assumed = self.server.rpc("getblockhash", count)
         self.assert_refused(
             node, "-reindex", "-ibdbooster", f"-assumevalid={assumed}", "-minimumchainwork=0",

@@ -46,7 +46,7 @@ class Page(FunctionalTest):
         return json.loads(self.get(port, "/state.json")[1])
 
     def page(self, port):
-        """What the browser makes of the page, as text without tags."""
+        """The page as rendered by the browser, as text without tags."""
         done = subprocess.run(
             [self.browser, "--headless", "--no-sandbox", "--disable-gpu",
              f"--user-data-dir={self.dir}/browser",

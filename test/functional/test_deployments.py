@@ -31,7 +31,7 @@ class Deployments(FunctionalTest):
         return node
 
     def refused_from(self, node, candidate, reason):
-        """What `candidate` makes is fine right below HEIGHT and refused at it."""
+        """The blocks made by `candidate` are valid right below HEIGHT and refused at it."""
         self.assertEqual(self.chain.height, HEIGHT - 2)
         early = candidate().mine()
         self.assertIsNone(node.rpc("submitblock", early.raw().hex()))
@@ -165,7 +165,7 @@ class VersionBits(FunctionalTest):
         self.assertEqual(list(self.info()["deployments"]), list(wanted["deployments"]))
         self.assertEqual(self.info(self.chain.tip), wanted)
 
-        # Of an earlier block: a rule is active from the block before the first.
+        # For an earlier block: a rule is active from the block before the first.
         third = self.info(self.chain.blocks[2].hash())
         self.assertEqual(third["script_flags"], ["DERSIG", "P2SH", "TAPROOT", "WITNESS"])
         self.assertEqual([third["deployments"][name]["active"] for name in buried],

@@ -1,6 +1,6 @@
 """Every command that README and the manuals show as a block is run as it is printed, in a home
-folder whose bitcoin.conf says regtest, with a generated chain in the place of mainnet's. What
-cannot run is named, with the reason."""
+folder whose bitcoin.conf says regtest, with a generated chain in the place of mainnet's. Commands
+that cannot run are named, with the reason."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from framework import ROOT, FunctionalTest, Node, bindir, program, wait_until
 
 PROGRAMS = {"bitcoind", "bitcoin-cli", "bitcoin-hints", "cmake", "ctest"}
 FOLDERS = ("bench", "contrib", "depends", "test")
-# What a line begins with, and why it is not run here.
+# The beginning of a line, and the reason why it is not run here.
 LEFT_OUT = {
     "cmake": "builds everything anew; CI does it with these presets",
     "ctest": "runs the other tests",
@@ -28,7 +28,7 @@ LEFT_OUT = {
     "test/run.sh": "runs this test",
     "test/sanitize.sh": "builds and runs the engine's tests with sanitizers",
 }
-# Parts of commands in the text: what is missing stands beside them.
+# Parts of commands in the text, with the missing parts beside them.
 FRAGMENTS = {"bitcoin-hints convert", "bitcoin-hints generate",
              "bitcoin-hints convert --from=swifthints --blocks=DIR"}
 HELP_OPTIONS = {"bitcoind": ["-help", "-help-debug"]}
@@ -61,7 +61,7 @@ def shown_elsewhere(path):
 
 
 def help_of(word):
-    """What a program says of its options; of a shell script, the script."""
+    """The help of a program's options; of a shell script, the script."""
     if word.endswith(".sh"):
         return (ROOT / word).read_text(encoding="utf-8")
     command = [str(ROOT / word) if "/" in word else program(word),
@@ -135,7 +135,7 @@ class Documented(FunctionalTest):
             os.kill(int(self.pid_file.read_text()), signal.SIGKILL)
 
     def stop(self):
-        """Once it is done with what it was started for."""
+        """Once its task is done."""
         if self.pid_file.exists():
             self.wait_for_tip()
             self.assertEqual(self.shell("bitcoin-cli stop").returncode, 0)
@@ -171,7 +171,7 @@ class Documented(FunctionalTest):
 
     def test_of_readme(self):
         self.run_all(ROOT / "README.md", 8)
-        # What it says that the log shows then.
+        # The log line that the text promises.
         (shown,) = [line for block in blocks(ROOT / "README.md") for line in block
                     if line.startswith("***")]
         there = shown.replace(" N ", f" {self.chain.terminal_height} ") in self.synced.log_text

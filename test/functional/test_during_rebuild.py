@@ -23,7 +23,7 @@ EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("ge
          ("addnode", "127.0.0.1:1", "onetry"), ("getmempoolinfo",), ("getrawmempool",),
          ("getmininginfo",), ("getnetworkhashps",), ("getdeploymentinfo",), ("getindexinfo",),
          ("estimatesmartfee", 6), ("validateaddress", "x"), ("decodescript", "51")]
-# What the node says while the index is open and there is no chainstate yet.
+# Answers of the node while the index is open and there is no chainstate yet.
 WORK = ("Reindexing blocks on disk", "Building the chainstate", "Converting hints")
 FIGURE = r"… \(step (\d) of (\d), (\d+) %(?:, [\dhmins ]+ left)?\)"
 
@@ -50,7 +50,7 @@ class DuringRebuild(FunctionalTest):
                 self.assertTrue(node.running, node.errors)
 
     def look(self, told):
-        """What the calls say of all steps, if they do: (step, steps, progress) of each."""
+        """The fields of the calls about all steps, if present: (step, steps, progress) of each."""
         booster, chain = self.main.rpc("getboosterinfo"), self.main.rpc("getblockchaininfo")
         shown = re.search(FIGURE, told)
         if shown:
@@ -141,7 +141,7 @@ class DuringRebuild(FunctionalTest):
                     return info
 
                 wait_until(lambda: look().get("download", {}).get("received") == half, "a half")
-                time.sleep(1)  # two looks of the node at what has come
+                time.sleep(1)  # two checks of the node for received blocks
                 look()
                 self.assertEqual(seen[-1][:2], (2, steps))
                 self.assertGreater(seen[-1][2], 0.1)
@@ -181,7 +181,7 @@ class DuringRebuild(FunctionalTest):
             header = node.rpc("getblockheader", node.rpc("getbestblockhash"))
             try:
                 self.assertEqual(node.rpc("getblock", header["hash"])["height"], header["height"])
-            except RpcError as error:  # -reindex has not come to it yet
+            except RpcError as error:  # -reindex has not reached it yet
                 self.assertIn("-1: Block not available", str(error))
             with self.assertRaises(RpcError) as refused:
                 node.rpc("nosuchcall")

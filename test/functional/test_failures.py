@@ -1,5 +1,5 @@
 """Machines that fail: no permission, a second instance, a full disk. One clear line, a status that
-is not zero, and what was on disk is as good as before."""
+is not zero, and the data on disk is as good as before."""
 
 import contextlib
 import http.client
@@ -177,7 +177,7 @@ class MountPoint(FunctionalTest):
 
 
 class OutOfResources(FunctionalTest):
-    """Memory or threads run out: one line, and what was durable serves the next start."""
+    """Memory or threads run out: one line, and the next start uses the durable data."""
 
     def check(self, *options):
         if shutil.which("prlimit") is None:
@@ -202,7 +202,8 @@ class OutOfResources(FunctionalTest):
 
 
 class FullDisk(FunctionalTest):
-    """The disk fills up while the node works. With room again it goes on to the right end."""
+    """The disk fills up while the node works. With enough space again it continues to the right
+    result."""
     FREE_AT_START = 64  # MiB; with less than 50 it would not even start
 
     def setUp(self):
@@ -222,7 +223,8 @@ class FullDisk(FunctionalTest):
         self.assertTrue(errors.startswith("Error: "), errors)
 
     def filled_up(self, *args, room):
-        """Starts with enough space, of which all but `room` KiB goes at once; says what it said."""
+        """Starts with enough space, of which all but `room` KiB goes at once; returns its output.
+        """
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(small_disk(self.size + self.FREE_AT_START))
             node = Node(pathlib.Path(folder, "node"))

@@ -1,6 +1,6 @@
 """Files that are not the node's, or not what it expects: links, pipes, folders and devices where a
 file should be, names that only look like its own, options with empty and odd values. The node says
-in one line what is wrong, or goes on; it never waits without end and ignores no signal."""
+the fault in one line, or continues; it never waits forever and ignores no signal."""
 
 import os
 import re
@@ -17,7 +17,7 @@ REINDEX = "Please restart with -reindex or -reindex-chainstate to recover.\n"
 LOG_KEPT, LOG_SHRUNK_ABOVE = 10_000_000, 11_000_000  # bytes
 PATH_ARGUMENT = re.compile(r"^  (-\w+)=<(?:file|dir|loc)>$")
 BOOSTER_NUMBER = re.compile(r"^  (-ibdbooster\w+)=<n>$")
-# What would be the machine's failure, or a bug, is no answer to a wrong name.
+# A wrong name must not be reported as a failure of the machine or a bug.
 NOT_AN_ANSWER = ("out of memory", "the system refuses", "unexpected exception", "CHECK",
                  "fatal internal error", "filesystem error")
 

@@ -37,7 +37,7 @@ def with_damaged_witness(node, height):
         height -= 1
     raw = bytes.fromhex(node.rpc("getblock", node.rpc("getblockhash", height), 0))
     node.stop()
-    data[data.index(raw) + len(raw) - 5] ^= 1  # what follows is the last lock time
+    data[data.index(raw) + len(raw) - 5] ^= 1  # the last lock time follows
     return bytes(data)
 
 
@@ -230,7 +230,7 @@ class RulesFirst(FullTest):
                 self.assert_as_serial(node, made, wanted)
 
     def test_undo_data_later(self):
-        """The chainstate waits for the checks alone, and what the join has kept is gone on with."""
+        """The chainstate waits only for the checks, and continues with the files of the join."""
         made = signed_chain()
         wanted = self.serial(made)
         for args in ["-ibdbooster"], [f"-ibdboosterfile={made.container}"]:
@@ -302,7 +302,7 @@ class RulesFirst(FullTest):
 
 class Killed(FullTest):
     def test_goes_on(self):
-        """In any phase; what was checked is not checked again."""
+        """In any phase; checked blocks are not checked again."""
         made = chain("--outputs", "60000", "--outputs-per-block", "300", "--tail", "2100",
                      "--signed", "--seed", "12")
         wanted = self.serial(made)

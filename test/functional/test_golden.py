@@ -134,7 +134,7 @@ class WaysIn(FunctionalTest):
         self.assert_golden(node)
 
     def test_import_in_two_parts(self):
-        """Stopped on the way, the import goes on; a file given twice does no harm."""
+        """Stopped on the way, the import continues; a file given twice does no harm."""
         node = self.node("main")
         node.run(f"-loadblock={golden.block_file()}", "-stopatheight=5000")
         node.start()
@@ -145,7 +145,7 @@ class WaysIn(FunctionalTest):
         self.assert_golden(node)
 
     def test_cores_own_directory(self):
-        """Opened, checked at the deepest level from tip to genesis, read, and gone on from."""
+        """Opened, checked at the deepest level from tip to genesis, read, and continued."""
         node = self.node("main")
         golden.unpack_core_datadir(node.datadir)
         node.start("-checklevel=4", "-checkblocks=0")

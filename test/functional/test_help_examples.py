@@ -1,6 +1,6 @@
 """Every example of every call's help, run as it is printed: by bitcoin-cli, and the body of the
-curl line by HTTP. What the examples name (blocks, wallets, peers) is not there, so a call may say
-so; what it may not say is that the example is no way to call it."""
+curl line by HTTP. The blocks, wallets and peers in the examples do not exist, so a call may report
+that; it must not report wrong arguments."""
 
 import json
 import re

@@ -19,8 +19,8 @@ class DumpTxOutHints(FunctionalTest):
         self.main.start()
 
     def tool_made(self, height):
-        """What the tool makes of what contrib/ibd-booster-hints-gen makes of the node's blocks and
-        its snapshot; and the tool alone of the blocks."""
+        """The tool's conversion of the file that contrib/ibd-booster-hints-gen makes from the
+        node's blocks and its snapshot; and the tool alone of the blocks."""
         snapshot, reference = self.dir / f"utxo-{height}", self.dir / f"reference-{height}"
         hints, alone = self.dir / f"tool-{height}", self.dir / f"alone-{height}"
         self.main.rpc("dumptxoutset", path=str(snapshot), options={"rollback": height})

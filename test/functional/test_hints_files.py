@@ -110,7 +110,7 @@ class Mutations(HintsTest):
 
 
 class InTheFolder(HintsTest):
-    """What -ibdboosterfile=auto does with hints in the node's folder that it is not to use."""
+    """-ibdboosterfile=auto and hints in the node's folder that it must not use."""
 
     def rebuild(self, *args):
         """Its log; the chainstate is right."""

@@ -52,7 +52,7 @@ class Fetched(HintsFromPeers):
         node.start(*self.asking(made, *(s.p2p_port for s in servers)), "-listen=1",
                    f"-bind=127.0.0.1:{port}")
         self.assert_fetched(node, servers[0], made)
-        # What it has used it gives to others.
+        # It serves the hints that it has used.
         other = self.node()
         other.start(*self.asking(made, port, servers[1].p2p_port))
         self.assert_fetched(other, servers[0], made)

@@ -27,7 +27,7 @@ ALONE = ("container1", "bip456", "bip456-core", "bip456-crate", "btcd", "gaps")
 
 class ToolTest(FunctionalTest):
     def tool(self, *args, status=0):
-        """What the tool prints; with another status, its one line of error."""
+        """The tool's output; with another status, its one-line error."""
         done = subprocess.run([program("bitcoin-hints"), *map(str, args)], capture_output=True,
                               text=True, check=False, timeout=300)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -269,7 +269,7 @@ class Alone(ToolTest):
 
 
 class OthersFiles(ToolTest):
-    """What a user has beside the file that is made is neither removed nor written over."""
+    """A user's files beside the output file are neither removed nor overwritten."""
 
     def setUp(self):
         super().setUp()
@@ -326,7 +326,7 @@ class OthersFiles(ToolTest):
             self.assertEqual((work / "nested" / "photo").read_text(), "mine")
 
     def test_a_link_to_an_empty_folder(self):
-        """Another disk for the work: what was there before stays, empty."""
+        """Another disk for the work: its folder that existed before is kept, empty."""
         room = self.dir / "room"
         room.mkdir()
         (self.dir / "out.work").symlink_to(room)
@@ -411,7 +411,7 @@ class Stopped(ToolTest):
         self.work = self.dir / "out.work"
 
     def coins_read(self):
-        """What the state says of the split (see snapshot_match.cpp); nothing if it is done."""
+        """The state's record of the split (see snapshot_match.cpp); nothing if it is done."""
         data = (self.work / "state").read_bytes() if (self.work / "state").exists() else b""
         rest = data.partition(b"\n")[2].partition(b"\n")[2][:-8]
         return struct.unpack_from("<Q", rest, 8)[0] if rest else None
@@ -440,7 +440,7 @@ class Stopped(ToolTest):
         return ("beginning", 0)
 
     def stop_often(self, command, phases):
-        """Until it was stopped in each of these phases, and then went on to its end.
+        """Until it was stopped in each of these phases, and then continued to its end.
 
         It gets more time from start to start, as a busy machine needs longer than the first run,
         but often little, as the first phase is short."""

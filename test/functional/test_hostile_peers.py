@@ -39,7 +39,7 @@ class DrippingLeague:
         return iter((self.first, self.ally))
 
     def owes_together(self):
-        """Whether both are asked for the same blocks, and owe some."""
+        """Whether both are asked for the same blocks, and have not sent some."""
         both = set(self.first.asked) & set(self.ally.asked)
         return bool(both) and self.owes_each()
 
@@ -57,7 +57,8 @@ class Hostile(NetworkBooster):
 
 class League(Hostile):
     def test_two_that_drip_do_not_hold_an_honest_one_up(self):
-        """The honest one can be called once both owe blocks that they will not send for long."""
+        """The honest one can be called once blocks are requested from both that they will not send
+        for long."""
         made, server, blocks = self.made_and_served(48000, "-maxtipage=10000000000")
         server.rpc("invalidateblock", made.tip)
         league = DrippingLeague(self, blocks)

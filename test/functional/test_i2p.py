@@ -1,5 +1,5 @@
 """-i2psam against a scripted SAM 3.1 bridge that connects nodes to one another: sessions that last
-and that do not, streams both ways, and what is said when the bridge says no."""
+and that do not, streams in both directions, and the log when the bridge refuses."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ def name_of(destination):
 
 
 def new_key():
-    """A destination and what a bridge keeps secret of it."""
+    """A destination and the bridge's secret for it."""
     return os.urandom(384) + bytes([5, 0, 4]) + os.urandom(4) + os.urandom(96)
 
 
@@ -101,7 +101,7 @@ class Bridge:
         if waiting is None or name_of(from_i2p(destination)) in self.unreachable:
             return connection.send('STREAM STATUS RESULT=CANT_REACH_PEER MESSAGE="no"\n')
         other, done = waiting
-        # What the peer says first may come in one piece with the bridge's own line.
+        # The peer's first bytes may arrive together with the bridge's own line.
         other.send(to_i2p(caller) + "\n")
         connection.send("STREAM STATUS RESULT=OK\n")
         connection.join(other.socket)

@@ -45,7 +45,7 @@ class Indexes(FunctionalTest):
         self.assertGreater(self.assert_finds(boosted, 150), 1)
 
     def test_killed_while_built(self):
-        """After each kill the build of the indexes begins anew, or they go on."""
+        """After each kill the build of the indexes begins anew, or they continue."""
         made = small_chain(30000)
         node = made.place(self.node(), copied=True)
         node.start("-reindex", f"-ibdboosterfile={made.container}", *made.trust).stop()
@@ -74,7 +74,7 @@ class Indexes(FunctionalTest):
         return len(block["tx"])
 
     def test_switched_off_and_on(self):
-        """It goes on, over the blocks that came meanwhile."""
+        """It continues, over the blocks received meanwhile."""
         chain = Chain().grow(120)
         node = self.node()
 
@@ -123,8 +123,8 @@ class Indexes(FunctionalTest):
                                        f"leave out {option}, or the hints")
 
     def test_killed_while_pruned(self):
-        """Automatic pruning goes on beside two indexes; after each kill they go on from a block
-        that is still there."""
+        """Automatic pruning works beside two indexes; after each kill they continue from a block
+        that still exists."""
         chain = Chain().grow(900)
         node = self.node("regtest", "-fastprune", "-prune=1", "-maxtipage=10000000000",
                          "-blockfilterindex", "-coinstatsindex").start()

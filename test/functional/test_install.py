@@ -1,4 +1,5 @@
-"""What a user installs: the programs in a root of their own, their manual pages and completions.
+"""The installation of a user: the programs in a root of their own, their manual pages and
+completions.
 
 The root is that of `cmake --install`; IBD_PACKAGE names a .deb or a tar archive to unpack instead,
 as test/package.sh does.
@@ -109,7 +110,7 @@ class Installed(FunctionalTest):
 
 
 class Documents(FunctionalTest):
-    """Manual pages, completions and the example configuration say what the programs say."""
+    """Manual pages, completions and the example configuration agree with the programs."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,7 +1,7 @@
 """A node that takes transactions and blocks from a peer, and from its user, is killed at any
 moment. At the next start, without a peer, its chainstate is that of a node that was never killed;
 its pool holds what mempool.dat has, but for transactions whose inputs the chain does not have, and
-nothing else; then relay goes on. The long run:
+nothing else; then relay continues. The long run:
 
     test/functional/run.py -v --kills 100 killed_while_relaying
 """
@@ -31,7 +31,7 @@ TEMPLATE = {"rules": ["segwit"]}
 
 
 class PoolFile:
-    """mempool.dat (doc/formats/mempool.md): what it says of each transaction, by txid."""
+    """mempool.dat (doc/formats/mempool.md): its data about each transaction, by txid."""
 
     def __init__(self, data):
         head, key = data[:9], data[9:17]
@@ -86,7 +86,7 @@ class KilledWhileRelaying(FunctionalTest):
         wait_until(greeted, "a peer that takes transactions")
         self.victim.wait_for_tip(self.steady.rpc("getbestblockhash"))
 
-    # What happens until the kill.
+    # The events until the kill.
 
     def send(self, spent, fee, node=None):
         """A transaction that spends (txid, vout, value), from a user of either node; its txid."""
@@ -121,7 +121,7 @@ class KilledWhileRelaying(FunctionalTest):
         self.steady.rpc("generatetodescriptor", 2, f"raw({script})")
 
     def state(self):
-        """Of the victim's pool; the number of changes does not count those of blocks."""
+        """State of the victim's pool; the number of changes does not include those by blocks."""
         pool = self.victim.rpc("getrawmempool", False, True)
         return self.victim.rpc("getbestblockhash"), pool["mempool_sequence"], set(pool["txids"])
 
@@ -146,7 +146,7 @@ class KilledWhileRelaying(FunctionalTest):
             with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
                 self.chance.choice(steps)()
 
-    # What is left after it.
+    # The state after the kill.
 
     def saved_pool(self):
         """The last call's file. If the victim was killed in a call: this or the next, whole."""
@@ -228,7 +228,7 @@ class KilledWhileRelaying(FunctionalTest):
         wait_until(lambda: txids <= set(node.rpc("getrawmempool")), "transactions")
 
     def check_relay(self):
-        """What is new comes, and the next block with it."""
+        """New transactions arrive, and the next block with them."""
         txid = self.send(self.kept.pop(), FEE)
         for node in (self.victim, self.steady):
             self.wait_for_txs(node, {txid})

@@ -1,6 +1,6 @@
-"""What a killed node or call leaves on the disk: each later start, with whatever options, goes on
-with it, removes it, or says in a line how much it is. Killed at each step of each way to rebuild,
-then started with each other set of options."""
+"""Files that a killed node or call leaves: each later start, with any options, continues the work,
+removes it, or logs its size in one line. Killed at each step of each way to rebuild, then started
+with each other set of options."""
 
 import concurrent.futures
 import contextlib
@@ -36,13 +36,13 @@ def format_bytes(size):
 
 class LeftoversTest(OwnHintsTest):
     def work_left(self, node):
-        """Files of the booster's folder and of what is below it, by path."""
+        """Files of the booster's folder and of those below it, by path."""
         folder = node.net_dir / "ibdbooster"
         return {path: path.stat().st_size for path in folder.rglob("*")
                 if path.is_file() and path.name not in KEPT}
 
     def assert_explained(self, node, log):
-        """What is left has a name of the list, and the log of this start says how much it is."""
+        """Each remaining file has a name of the list, and the log of this start has its size."""
         left = self.work_left(node)
         for path in left:
             self.assertRegex(path.name, f"^({NAMES.pattern})$")
@@ -141,7 +141,7 @@ class Kills(LeftoversTest):
 
 class OtherPlaces(LeftoversTest):
     def test_another_folder_for_the_booster(self):
-        """A start without -ibdboosterdir, or with another, tells what the one before has there."""
+        """A start without -ibdboosterdir, or with another, logs the files of the one before."""
         made = small_chain()
         node = self.indexed(made)
         node.start().stop()  # databases rewrite their logs, before files have a limit

@@ -199,7 +199,7 @@ class Pool(FunctionalTest):
         self.assertEqual(self.pool(), {parent.txid(), child.txid()})
 
     def test_blocks_of_others(self):
-        """What a block spends otherwise goes, with all that hangs on it."""
+        """Conflicts with a block leave the pool, with all their descendants."""
         mine = spend(self.coins[0], value=VALUE)
         child = spend((mine.txid(), 0), value=VALUE - FEE)
         other = spend(self.coins[1], value=VALUE)
@@ -208,7 +208,7 @@ class Pool(FunctionalTest):
         theirs = spend(self.coins[0], value=VALUE, fee=2 * FEE)
         block = self.main.rpc("generateblock", ADDRESS, [theirs.raw().hex()])["hash"]
         self.assertEqual(self.pool(), {other.txid()})
-        # Taken back, theirs is what the pool has; the conflict of before is forgotten.
+        # After the disconnection the pool has their transactions; the earlier conflict is gone.
         self.main.rpc("invalidateblock", block)
         self.assertEqual(self.pool(), {theirs.txid(), other.txid()})
         # By id, from the pool, and only that.
@@ -217,7 +217,7 @@ class Pool(FunctionalTest):
         self.assertEqual(self.pool(), {theirs.txid()})
 
     def test_no_longer_final(self):
-        """What a shorter chain does not allow any more goes."""
+        """Transactions that are not valid on a shorter chain leave the pool."""
         height = self.main.rpc("getblockcount")
         tip = self.mine(2)
         late = spend(self.coins[0], value=VALUE, lock_time=height + 2)

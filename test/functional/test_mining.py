@@ -1,4 +1,4 @@
-"""What miners ask for."""
+"""The calls of miners."""
 
 import threading
 

@@ -55,7 +55,7 @@ class Sync(Peers):
         self.assertIn((chain.tip, "valid-fork"),
                       [(tip["hash"], tip["status"]) for tip in taker.rpc("getchaintips")])
 
-        # What came while it was away is fetched when it is back.
+        # Blocks mined while it was disconnected are fetched when it is back.
         taker.stop()
         self.feed(giver, [branch.add(branch.candidate()) for _ in range(20)])
         taker.start().wait_for_tip(branch.tip)

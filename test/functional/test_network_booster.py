@@ -161,7 +161,8 @@ class Whole(NetworkBooster):
                 node.stop()
 
     def test_undo_data_of_the_last_blocks(self):
-        """They come first, and what they spend is found in the others as they come."""
+        """They are fetched first, and the coins that they spend are found in the others as these
+        arrive."""
         made = small_chain(30000)
         server = self.serve(made)
         for threads in (1, 3):
@@ -182,7 +183,7 @@ class Whole(NetworkBooster):
                 node.stop()
 
     def test_some_blocks_are_there_already(self):
-        """Of the stored ones none is fetched again."""
+        """No stored block is fetched again."""
         made = chain("--outputs", "6000", "--outputs-per-block", "40", "--tail", str(TAIL),
                      "--seed", "8")
         server = self.serve(made)
@@ -206,7 +207,7 @@ class Whole(NetworkBooster):
         wait_until(lambda: node.rpc("getboosterinfo")["state"] == "waiting", "waiting")
         self.assertEqual(node.rpc("getboosterinfo")["headers"], 0)
         self.assertIn("IBD Booster: waiting for headers", node.log_text)
-        # What needs no coins is answered.
+        # Calls that need no coins are answered.
         chain = node.rpc("getblockchaininfo")
         self.assertEqual((chain["blocks"], chain["headers"], chain["initialblockdownload"]),
                          (0, 0, True))
@@ -235,7 +236,7 @@ class Killed(NetworkBooster):
         self.assertIn(SUCCESS.format("SHA256", made.terminal_height), node.log_text)
 
     def test_at_random(self):
-        """At any moment, with hints and without: each start goes on, and the coins are right."""
+        """At any moment, with hints and without: each start continues, and the coins are right."""
         made, server, relay = self.serve_slowly(3_000_000)
         chance, kills, runs = random.Random(), 0, 0
         while kills < KILLS:
@@ -410,7 +411,7 @@ class Pruned(NetworkBooster):
 
 class Refused(NetworkBooster):
     def test_wrong_hints(self):
-        """Serial validation goes on from the blocks that were fetched."""
+        """Serial validation continues from the fetched blocks."""
         made = small_chain()
         server = self.serve(made)
         node = self.node()

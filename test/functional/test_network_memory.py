@@ -126,7 +126,7 @@ class NetworkMemory(SyncFromPeer):
         self.hold_out_against(HOSTILE, lambda port, i: Flood(port, i))
 
     def test_strangers_that_leave_and_come_again(self):
-        """What they left unread counts too."""
+        """Their unread bytes count too."""
         floods = self.hold_out_against(MOST_STRANGERS, lambda port, i: Flood(port, i, stay=1))
         self.assertGreater(sum(f.calls for f in floods), 2 * HOSTILE)
 

@@ -1,6 +1,6 @@
 """The booster without a hints file: bitcoind joins all outputs with all inputs, makes its own hints
-and runs the booster with them. Coins as after serial validation; when it runs unasked; what it does
-about bad blocks, bad disks and stops. Kills are in test_crash.OwnHintsPoints."""
+and runs the booster with them. Coins as after serial validation; when it runs unasked; its
+reactions to bad blocks, bad disks and stops. Kills are in test_crash.OwnHintsPoints."""
 
 import contextlib
 import http.client
@@ -113,7 +113,7 @@ class SameCoins(OwnHintsTest):
         self.assert_coins_only(node)
 
     def test_without_an_assumed_valid_block(self):
-        """Asked for, the best stored block will do, and the log says what that means."""
+        """Asked for, the best stored block will do, and the log explains it."""
         self.assertEqual(self.coins_after(self.main, self.made, "-reindex-chainstate",
                                           "-ibdbooster"), self.serial)
         self.assert_made(self.main, self.made.height)
@@ -364,7 +364,7 @@ class BadBlocks(OwnHintsTest):
                 node.stop()
 
     def test_no_room_to_find_out_where(self):
-        """The join fits on the disk, but not all events, which say what is wrong in which block."""
+        """The join fits on the disk, but not all events, which show the fault and the block."""
         mined, bad, _ = self.spending((1, 0), (2, 0), (1, 0))
         for _ in range(4):
             large = mined.candidate()
@@ -451,7 +451,7 @@ class BegunThenOtherwise(LongRebuild):
                 self.assertEqual(left_by_booster(self.main), [])
 
     def test_given_hints_and_pairs(self):
-        """What undo data is made of stays while that is wanted, and goes with it."""
+        """The pairs for undo data are kept while it is wanted, and removed with it."""
         for undo in (NO_UNDO, "-ibdboosterundo=1"):
             with self.subTest(undo=undo):
                 self.main = self.made.place(self.node())
@@ -522,7 +522,7 @@ class BadDisks(LongRebuild):
 
     def test_damaged_spills(self):
         """Seen at the next start or when they are read; the blocks are read again."""
-        # Of the last four no state may tell yet.
+        # The last four may not be in a state yet.
         self.kill_when(lambda: len(self.spills()) > 8)
         for path in self.spills():
             data = bytearray(path.read_bytes())
@@ -551,7 +551,7 @@ class BadDisks(LongRebuild):
         self.assert_coins_only(self.main)
 
     def test_a_first_pass_under_other_rules(self):
-        """What it found of the rules of coins counts for nothing."""
+        """Its result for the rules about coins is not used."""
         self.kill_when((self.folder / "own.hints").exists, "-testactivationheight=csv@5000")
         self.assertTrue((self.folder / "own.hints").exists())
         (self.main.net_dir / "debug.log").unlink()
@@ -576,7 +576,7 @@ class BadDisks(LongRebuild):
         self.assert_coins_only(self.main, False)
 
     def test_a_block_that_rots_between_the_passes(self):
-        """It is damaged, nothing is said of the hints, and what was done stays."""
+        """It is damaged, there is no verdict on the hints, and finished work is kept."""
         self.kill_when((self.folder / "own.hints").exists)
         path = self.main.blocks_dir / "blk00000.dat"
         whole = path.rename(path.with_suffix(".whole"))  # other nodes have it, too
@@ -632,7 +632,7 @@ class BadDisks(LongRebuild):
             self.assertEqual(list(place.rglob("spill*")), [])
 
     def test_full_disk(self):
-        """A clean stop with one error; with room again it goes on."""
+        """A clean stop with one error; with enough space again it continues."""
         with small_disk(64) as disk:
             place = pathlib.Path(disk)
             args = [*self.rebuild, f"-ibdboosterdir={disk}"]
@@ -650,7 +650,8 @@ class BadDisks(LongRebuild):
 
 
 class Stops(LongRebuild):
-    """Asked to stop in any phase it ends soon, and the next start goes on; meanwhile it answers."""
+    """Asked to stop in any phase it ends soon, and the next start continues; meanwhile it answers.
+    """
 
     STEP = 4_000_000
     MORE = ("-ibdboosterthreads=1",)

@@ -156,7 +156,7 @@ class Prune(FunctionalTest):
         node.rpc("pruneblockchain", 500)
         pruned = self.files(node)
         node.kill()
-        # As if it had died before the files were deleted, or after some were.
+        # As if it had been killed before the files were deleted, or after some were.
         shutil.copy(copy / "blk00000.dat", node.blocks_dir)
         shutil.copy(copy / "rev00000.dat", node.blocks_dir)
         node.start("-prune=1")

@@ -1,4 +1,4 @@
-"""-reindex with hints reads the blocks once. What it leaves is what two readings leave: a -reindex
+"""-reindex with hints reads the blocks once. Its result equals that of two readings: a -reindex
 without hints, then the booster. (Record for record: test/unit/node/reindex_test.cpp.)"""
 
 import shutil
@@ -94,7 +94,7 @@ class OnePass(FunctionalTest):
         self.assertEqual(last[0], last[1])
 
     def test_wrong_hints(self):
-        """The index is made all the same, and serial validation goes on from it."""
+        """The index is made nevertheless, and serial validation continues from it."""
         bad = bytearray(self.made.bitmap.read_bytes())
         bad[len(bad) // 2] ^= 0x18
         hints = self.dir / "bad.bitmap"
@@ -108,7 +108,7 @@ class OnePass(FunctionalTest):
         self.assertEqual(self.facts(one), self.facts(two))
 
     def test_killed_in_the_pass(self):
-        """The next start goes on by itself: what was folded is not folded again."""
+        """The next start continues by itself: folded blocks are not folded again."""
         one, two = self.copy(), self.copy()
         hints = [*self.hints, "-ibdboosteraggregate=muhash", "-ibdboosterthreads=1",
                  "-ibdboosterintervalbytes=200000"]

@@ -135,7 +135,7 @@ class Reorg(FunctionalTest):
         before = coins(self.main)
         self.main.kill()
         self.main.start()
-        # What was not flushed is connected again from the block files, or was never stored.
+        # Unflushed blocks are connected again from the block files, or were never stored.
         self.submit_missing()
         self.assertEqual(coins(self.main), before)
         self.main.stop()

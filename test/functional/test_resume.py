@@ -1,4 +1,5 @@
-"""A booster run that ended early: what the next start goes on from, what it keeps, what it says."""
+"""A booster run that ended early: the state from which the next start continues, the files that it
+keeps, and its log."""
 
 import os
 import re
@@ -30,7 +31,7 @@ class Resume(SyncedTest):
         self.assertFalse("is complete" in self.synced.log_text)
 
     def work(self):
-        """What the booster's folder holds, by name; the lock apart."""
+        """The files in the booster's folder, by name, without the lock."""
         return {path.name: path.read_bytes() for path in self.folder.iterdir()
                 if path.name != ".lock"}
 
@@ -58,7 +59,7 @@ class Resume(SyncedTest):
         self.assertIn("folding 0 blocks", node.log_text)
 
     def test_other_rules(self):
-        """What was folded under other rules is folded again."""
+        """Blocks folded under other rules are folded again."""
         self.die_while_loading()
         self.rebuild_and_compare("-testactivationheight=bip34@1000")
         self.assertIn("belongs to other hints, options or rules", self.synced.log_text)

@@ -242,7 +242,7 @@ class Protocol(FunctionalTest):
         self.assertLessEqual(16 * memory["chunks_used"], memory["used"])
 
     def test_without_memory_that_may_be_locked(self):
-        """ulimit -l 0: the node goes on, and says that nothing is locked."""
+        """ulimit -l 0: the node continues, and logs that no memory is locked."""
         node = self.node("regtest")
         node.start(prefix=["prlimit", "--memlock=0"])
         memory = node.rpc("getmemoryinfo")["locked"]
@@ -393,8 +393,8 @@ class CommandLine(FunctionalTest):
         self.assertIn("JSON", done.stderr)
 
     def asked_by(self, *calls):
-        """Paths and requests that bitcoin-cli sends to a server that always answers 7, and what it
-        prints for each call; a call is its options and words, and how many requests it makes."""
+        """Paths and requests that bitcoin-cli sends to a server that always answers 7, and its
+        output for each call; a call is its options and words, and how many requests it makes."""
         asked, printed = [], []
 
         def answer(path, _login, request):

@@ -15,7 +15,7 @@ DRIP = 55  # seconds for an answer: below the time at which a request is given u
 
 
 def blocks_meanwhile(node):
-    """What came before the hints: (received, of all), or nothing."""
+    """The blocks received before the hints: (received, of all), or nothing."""
     try:
         info = node.rpc("getboosterinfo")
     except (OSError, RpcError, http.client.HTTPException, ValueError):
@@ -65,7 +65,7 @@ class BlocksMeanwhile(SlowHints):
         self.assertNotIn("are to be fetched from peers", node.log_text)  # none was left
 
     def test_kills(self):
-        """What came before a kill is not fetched again."""
+        """Blocks received before a kill are not fetched again."""
         self.lines.append(self.line(self.plain, self.hold))
         node = self.node()
         left = self.made.terminal_height
@@ -93,7 +93,7 @@ class FromAllOverTheWorld(SlowHints):
         return self.dir / "noise"
 
     def liar(self, noise):
-        """Offers what cannot be and what is wrong, and gives it slowly."""
+        """Offers impossible and wrong hints, and sends them slowly."""
         server = self.server(self.made)
         server.stop()
         (server.net_dir / "hints").mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
-"""loadtxoutset: a node goes on from the coins of a snapshot file, follows the chain from there and
-stays consistent through restarts, kills, rebuilds and reorganisations. As long as blocks below it
-are missing, each answer says that nothing proves the history."""
+"""loadtxoutset: a node continues from the coins of a snapshot file, follows the chain from there
+and stays consistent through restarts, kills, rebuilds and reorganisations. As long as blocks below
+it are missing, each answer says that nothing proves the history."""
 
 import contextlib
 import http.client
@@ -251,7 +251,7 @@ class Snapshots(SnapshotTest):
         self.assert_begun(node, BASE)
 
     def test_killed_at_any_moment(self):
-        """A start finds the older coins or the new ones, and goes on."""
+        """A start finds the older coins or the new ones, and continues."""
         node = self.with_headers()
         self.send(node, 1, 11).stop()
         before = self.dir / "before"

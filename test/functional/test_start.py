@@ -1,5 +1,5 @@
-"""A start as Bitcoin Core's: what is refused or warned of and in which words, the files of a new
-data directory, where the block index is, commands at the end, and what the log says."""
+"""A start as Bitcoin Core's: errors and warnings and their words, the files of a new data
+directory, where the block index is, commands at the end, and the log."""
 
 import json
 import pathlib
@@ -56,7 +56,7 @@ class Refusals(FunctionalTest):
         conf.write_text("[regtest]\nserver\n")
         self.assert_says(node, "Error reading configuration file: parse error on line 2: server")
         conf.write_text("rpcport=1\naddnode=a\n[regtest]\nrpcbind=127.0.0.1\n")
-        # The port is on the command line as well, so it is not in vain.
+        # The port is on the command line as well, so it has an effect.
         self.assert_says(node, "Config setting for -addnode only applied on regtest network when "
                                "in [regtest] section.\n")
         conf.write_text("includeconf=gone.conf\n")
@@ -106,7 +106,7 @@ class Files(FunctionalTest):
         self.assertEqual(list(settings), ["_warning_"])
         folders = {path.name for path in node.net_dir.iterdir() if path.is_dir()}
         self.assertEqual(folders, {"blocks", "chainstate", "wallets"})
-        # What a program wrote there stays and counts.
+        # A setting that a program wrote there is kept and used.
         (node.net_dir / "settings.json").write_text('{"stopafterblockimport": true, "x": 1}')
         self.assertEqual(node.run(), (0, ""))
         self.assertEqual(json.loads((node.net_dir / "settings.json").read_text())["x"], 1)

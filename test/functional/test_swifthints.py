@@ -32,7 +32,7 @@ class Swifthints(FunctionalTest):
         return node
 
     def rebuild(self, node, file, *args):
-        """What the log says of a rebuild with the file, which ends in the right coins."""
+        """The log of a rebuild with the file, which ends with the right coins."""
         (node.net_dir / "debug.log").unlink()
         status, errors = node.run(f"-ibdboosterfile={file}", *(args or ["-reindex-chainstate"]),
                                   *self.made.trust, self.made.to_tip)
@@ -105,7 +105,7 @@ class Swifthints(FunctionalTest):
         self.file.write_bytes(bytes_)
         self.assert_file_refused(node)
         self.assertEqual(list(node.net_dir.glob("hints/*")), [])
-        # Of a folder it is left out.
+        # In a folder it is skipped.
         folder = node.net_dir / "hints"
         folder.mkdir(exist_ok=True)
         shutil.copy(self.file, folder / "mine")

@@ -1,5 +1,5 @@
 """-torcontrol and -listenonion against a scripted Tor: each authentication method, the onion
-service and its key, Tor's SOCKS port, and what happens when Tor is lost."""
+service and its key, Tor's SOCKS port, and the loss of Tor."""
 
 import hashlib
 import hmac
@@ -17,7 +17,7 @@ CLIENT_KEY = b"Tor safe cookie authentication controller-to-server hash"
 
 
 class Tor:
-    """What a Tor answers; `heard` gets every command."""
+    """The answers of a Tor; `heard` gets every command."""
 
     def __init__(self, test, methods="NULL", cookie=None, password=None, pow_known=True,
                  lies=False):

@@ -24,7 +24,8 @@ class Reconciliation(FunctionalTest):
         return node.start("-listen=1", f"-bind=127.0.0.1:{node.p2p_port}", "-noconnect")
 
     def shake(self, node, *script, relay=True):
-        """What the node says until its verack; then the peer sends these messages and leaves."""
+        """The messages of the node until its verack; then the peer sends these messages and
+        disconnects."""
         line = Line(node.p2p_port)
         own = version() if relay else version()[:-1] + b"\x00"
         line.send(message("version", own))

@@ -31,7 +31,7 @@ READ_AGAIN = "Undo: looking for"
 FULL = r"rev00000\.dat: disk space is too low to add \d+ bytes"
 NOW = "-ibdboosterundo=now"
 BACKGROUND = "-ibdboosterundo=1"
-# What a node says that ends for want of undo data.
+# The last line of a node that ends because undo data is missing.
 CANNOT_DISCONNECT = ("Error: A fatal internal error occurred, see debug.log for details: "
                      "Failed to disconnect block.\n")
 
@@ -129,7 +129,7 @@ class Now(UndoTest):
         self.assertTrue(files[0] == files[1], "undo files differ")
 
     def test_the_node_is_archival(self):
-        """It goes back below the terminal block, and answers for what it spent."""
+        """It goes back below the terminal block, and shows the outputs that it spent."""
         made = small_chain()
         node = made.place(self.node())
         node.start("-reindex", "-ibdbooster", NOW, *made.trust).wait_for_tip(made.tip)
@@ -204,7 +204,8 @@ def breaking_chain(above=2):
 
 
 def assert_built_on(case, mined, height, ran):
-    """What a start made of a chainstate above the block of `mined` that was found to be broken."""
+    """The result of a start with a chainstate above the block of `mined` that was found to be
+    invalid."""
     status, errors = ran
     case.assertEqual(status, 1, errors)
     case.assertIn(f"The chainstate is built on block {mined.blocks[height - 1].hash()} at height "
@@ -261,7 +262,7 @@ class Background(BackgroundTest):
         return node
 
     def test_beside_the_nodes_work(self):
-        """The records come behind those of blocks that were connected; blocks go on coming."""
+        """The records come behind those of blocks that were connected; more blocks arrive."""
         made = chain("--outputs", "60000", "--tail", "2100", "--seed", "6")
         wanted = self.serial(made)
         node = made.place(self.node(), copied=True)
@@ -277,7 +278,7 @@ class Background(BackgroundTest):
         self.assert_whole(node, made, wanted)
 
     def test_pairs_of_a_rebuild_that_was_begun(self):
-        """Over the chainstate that is used again: then there is nothing more to go on with."""
+        """Over the chainstate that is used again: then there is no more work to continue."""
         made = medium_chain()
         wanted = self.serial(made)
         node = self.boosted(made)
@@ -341,8 +342,8 @@ class Background(BackgroundTest):
         self.assertTrue([text for text in told if re.search(about, text)], told)
 
     def test_a_full_disk(self):
-        """The records lie where the blocks do. While the node is in use it goes on without, before
-        that it ends; with room again the rest comes, above what is there."""
+        """The records lie where the blocks do. A node in use continues without it; before that the
+        node ends. With enough space again the rest is made, above the existing data."""
         made = medium_chain()
         wanted = self.serial(made)
         for when in (BACKGROUND, NOW):
@@ -400,7 +401,8 @@ class Background(BackgroundTest):
 
     def test_a_better_branch_below(self):
         """One that leaves the chain where undo data is yet to come is followed once it is there. If
-        it cannot be made the node ends, as it would go on with a chain that is not the best."""
+        it cannot be made the node ends, because it would continue with a chain that is not the
+        best."""
         trunk = Chain().grow(COINBASE_MATURITY + 300)
         other = trunk.branch(LAST + 10, LAST + 13)
         node = place_blocks(self, trunk.blocks)
@@ -621,7 +623,7 @@ class ByDefault(BackgroundTest):
 
 
 class Interrupted(UndoTest):
-    """Killed and stopped in any phase: the next start goes on, to the same files."""
+    """Killed and stopped in any phase: the next start continues, to the same files."""
 
     def setUp(self):
         super().setUp()

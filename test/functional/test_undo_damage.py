@@ -48,7 +48,7 @@ class Damage(UndoTest):
         return node.blocks_dir / "rev00000.dat"
 
     def refused(self, node):
-        """What invalidateblock answers for the first block that the branch leaves."""
+        """The answer of invalidateblock for the first block above the fork."""
         block_hash = node.rpc("getblockhash", self.trunk.height - DEPTH + 1)
         with self.assertRaises(RpcError) as raised:
             node.rpc("invalidateblock", block_hash)

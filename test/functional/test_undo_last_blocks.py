@@ -54,7 +54,7 @@ class LastBlocks(UndoTest):
                 self.assert_the_last_have_it(node)
 
     def test_the_blocks_are_read_once(self):
-        """What the fold has found gives the same undo data as what a second reading finds."""
+        """The coins found by the fold give the same undo data as those of a second reading."""
         given = [f"-ibdboosterfile={self.made.container}", *self.made.trust, self.at_terminal]
         indexed = self.made.place(self.node(), copied=True)
         self.assertEqual(indexed.run("-reindex", *given, NO_UNDO), (0, ""))

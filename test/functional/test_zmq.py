@@ -31,7 +31,7 @@ def has_ipv6():
 
 
 def block_of(said):
-    """The hash of the block that a message tells of."""
+    """The hash of the block in a message."""
     if not isinstance(said, str):
         return said[1]
     return said if len(said) == 64 else hash_hex(sha256d(bytes.fromhex(said)[:80]))
@@ -45,7 +45,7 @@ class Listener:
         self.next = {}
 
     def __call__(self):
-        """(topic, what it tells): hashes as hex; of a change of the pool, label, hash, number."""
+        """(topic, contents): hashes as hex; of a change of the pool, label, hash, number."""
         topic, body, number = self.subscriber.receive()
         topic, number = topic.decode(), int.from_bytes(number, "little")
         assert self.next.get(topic, number) == number, (topic, number, self.next)
@@ -266,7 +266,7 @@ class Zmq(FunctionalTest):
         node.rpc("syncwithvalidationinterfacequeue")
         expected = listener.next["rawblock"]
         numbers = [int.from_bytes(listener.subscriber.receive()[2], "little")]
-        # The publisher goes on once there is room again.
+        # The publisher continues once there is room again.
         while numbers[-1] < expected + 20:
             self.submit(node, self.chain.candidate())
             numbers.append(int.from_bytes(listener.subscriber.receive()[2], "little"))

@@ -1,5 +1,5 @@
-// Compact blocks of a stranger: the first two bytes are the size of a cmpctblock, what follows it
-// is a blocktxn. Whatever they say, what is put together has the header and its merkle root; and
+// Compact blocks of a stranger: the first two bytes are the size of a cmpctblock, the following
+// bytes are a blocktxn. For any content, an assembled block has the header and its merkle root; and
 // the block, made compact by us, is put together again from a pool that has all of it.
 #include "net/wire/compact_block.h"
 

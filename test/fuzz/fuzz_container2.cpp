@@ -52,7 +52,8 @@ void DecodeGroup(ByteSpan in)
     CHECK(ReadLE64(group.data()) >> 63 || std::equal(again.begin(), again.end(), group.begin()));
 }
 
-/** Header, tables and index alone, as a peer sends them: what they say of groups lies in bounds. */
+/** Header, tables and index alone, as a peer sends them: their positions of groups are within
+ *  bounds. */
 void OpenHead(ByteSpan file)
 {
     if (file.size() < kContainer2HeaderSize) return;

@@ -15,7 +15,7 @@ constexpr std::array kFormats = {
     HintsFormat::kBip456Crate, HintsFormat::kBtcd,           HintsFormat::kGaps,
 };
 
-/** What decodes and is written anew decodes to the same. */
+/** Decoded hints that are written again decode to the same hints. */
 void RoundTrip(const RecordCodec& codec, ByteSpan in)
 {
     BlockHints block;

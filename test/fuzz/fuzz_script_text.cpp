@@ -1,5 +1,5 @@
 // Scripts as text and back: classification, asm, descriptors, addresses, and the text decoders on
-// arbitrary characters. What decodes must encode to the same script.
+// arbitrary characters. Decoded text must encode to the same script.
 #include "keys/address.h"
 #include "keys/asm.h"
 #include "keys/base58.h"

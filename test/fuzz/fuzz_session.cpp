@@ -30,7 +30,7 @@ constexpr ConnectionKind kKinds[] = {
     ConnectionKind::kPrivateBroadcast,
 };
 
-/** What is left of the input; zeros behind its end. */
+/** The rest of the input; zeros after its end. */
 class Choices {
 public:
     explicit Choices(ByteSpan bytes) : m_bytes(bytes) {}

@@ -1,6 +1,6 @@
 // A swifthints file from hostile bytes, beside blocks of one shape: the first byte says of how many
-// transactions, the next ones of how many outputs each. What it says of the first blocks is written
-// anew, right or not, and must then be read as written.
+// transactions, the next ones of how many outputs each. Its hints for the first blocks are written
+// again, right or not, and must then be read as written.
 #include "hints/swifthints.h"
 #include "memory_file.h"
 

@@ -4,8 +4,9 @@
     test/interop/block_differential.py [--seed N] [--count N]
 
 One stream of blocks (ibd-block-tool make) goes to the kernel oracle's `connect` and to
-`ibd-block-tool connect`. For every block both must give the same verdict, tip, class of failure
-and reject reason; at the end both hold the same coins. Prints the seed and what was met.
+`ibd-block-tool connect`. For every block both must give the same verdict, tip, class of failure and
+reject reason; at the end both hold the same coins. Prints the seed and the kinds of blocks that
+occurred.
 """
 
 import argparse

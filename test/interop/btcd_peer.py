@@ -108,7 +108,7 @@ class BtcdPeer:
             return False
 
     def output(self):
-        """The end of what it printed."""
+        """The end of its output."""
         return (self.dir / "output").read_text(errors="replace")[-LOG_TAIL:]
 
     def rpc(self, method, *params):

@@ -30,7 +30,7 @@ class Difference(AssertionError):
 class Pair(contextlib.AbstractContextManager):
     """Both nodes on new directories below `folder`, started with the same options.
 
-    Every answer is compared; answers are counted by what they said."""
+    Every answer is compared; answers are counted by their content."""
 
     def __init__(self, folder, chain="regtest", options=()):
         folder = pathlib.Path(folder)
@@ -49,8 +49,8 @@ class Pair(contextlib.AbstractContextManager):
         self.ours.kill()
 
     def ask(self, method, *params, known=lambda answer: None):
-        """What both answer, a result or an error with its code and text. `known` takes out of ours
-        what is documented to differ."""
+        """The answer of both, a result or an error with its code and text. `known` removes from
+        ours what is documented to differ."""
         answers = []
         for node in (self.core, self.ours):
             try:
@@ -97,10 +97,10 @@ class PairTest(FunctionalTest):
             node.start()
 
     def known(self, call, answers):
-        """Makes the same in both answers, errors being (code, text), what is known to differ."""
+        """Makes the same in both answers, errors being (code, text), known differences."""
 
     def ask(self, *call):
-        """What both answer, or else a failed subtest; of a usage error the first line."""
+        """The answer of both, or else a failed subtest; for a usage error the first line."""
         answers = []
         for node in (self.pair.core, self.pair.ours):
             try:

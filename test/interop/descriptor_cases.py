@@ -23,7 +23,7 @@ DESCRIPTORS = [
     f"multi(1,{XPUB}/<0;1;2>,{KEY})", f"tr({XPUB}/<0;1>/*,pk({XPUB}/<2;3>))",
     "pk(5KYZdUEo39z3FPrtuX2QbbwGnNP5zTd7yyr2SC1j299sBCnWjss)",
     "wpkh(cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA)", f"wsh(multi(20{many(20)}))",
-    # what follows is refused
+    # text after the bracket is refused
     "", "foo(1)", "pk(", "raw()", "addr()", f"pk({KEY}))", f"pk({KEY})x", f"sh({KEY})",
     f"wsh(pk({KEY}),a)", f"multi(3,{KEY})", f"multi(x,{KEY})", f"pkh([00]{KEY})", f"tr({X},)",
     f"tr({X},{{pk({OTHER})}})", f"sh(multi(16{many(16)}))", f"multi(4{many(4)})", f"pk({KEY})#",

@@ -4,8 +4,8 @@
     tip = oracle.tip(directory, "regtest")
 
 `directory` is the one that holds blocks/ and chainstate/; network_dir() of interop_env gives it for
-a node's -datadir. The engine writes to what it opens, so look at a running node's or a precious
-directory through a copy: copied_datadir().
+a node's -datadir. The engine writes to the directory that it opens, so read a running node's or a
+precious directory through a copy: copied_datadir().
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from wire import serialized_output
 
 
 class OracleError(Exception):
-    """The engine refused a directory or reported a fatal error; the text is what it said."""
+    """The engine refused a directory or reported a fatal error; the text is its message."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -90,7 +90,7 @@ class LndNode:
             raise AssertionError(f"{error}, lnd printed:\n{self.output()}") from None
 
     def output(self):
-        """The end of what it printed."""
+        """The end of its output."""
         return (self.dir / "output").read_text(errors="replace")[-LOG_TAIL:]
 
     def get(self, path):
@@ -165,7 +165,7 @@ class LndNode:
         return self.get("/v1/channels")["channels"]
 
     def pending(self):
-        """Channels that open or close, by what they wait for."""
+        """Channels that open or close, by the awaited event."""
         lists = self.get("/v1/channels/pending")
         del lists["total_limbo_balance"]
         return {name: channels for name, channels in lists.items() if channels}

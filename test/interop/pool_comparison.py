@@ -51,7 +51,7 @@ def cluster(node, txid):
 
 
 def entry(node, txid):
-    """What blocks gave back comes at another time."""
+    """Transactions of disconnected blocks return at another time."""
     out = node.rpc("getmempoolentry", txid)
     del out["time"], out["height"], out["unbroadcast"]
     out["spentby"].sort()

@@ -1,5 +1,5 @@
 """A node that is killed behind a booster sync, before anything was flushed for its age: Bitcoin
-Core's own bitcoind opens what is on disk and goes on to the tip."""
+Core's own bitcoind opens the directory and continues to the tip."""
 
 import pathlib
 import re
@@ -19,8 +19,8 @@ class Killed(unittest.TestCase):
         self.made = small_chain()
 
     def killed_above(self, blocks):
-        """The directory of a node that died when it announced the block at this distance above the
-        terminal one; the command that was notified ends with it."""
+        """The directory of a node that was killed when it announced the block at this distance
+        above the terminal one; the command that was notified ends with it."""
         node = self.made.place(Node(self.dir / "node"), copied=True)
         self.addCleanup(node.kill)
         serial = self.made.place(Node(self.dir / "serial"))
@@ -47,7 +47,7 @@ class Killed(unittest.TestCase):
         self.assertIn(int(found[1]), {height for height in written if height >= loaded})
 
     def test_right_behind_the_publication(self):
-        """Of the six blocks that Core takes back at level 3 there is no undo data yet."""
+        """The six blocks that Core disconnects at level 3 have no undo data yet."""
         self.assert_core_goes_on(self.killed_above(1), self.made.terminal_height, "-checklevel=2")
 
     def test_six_blocks_above(self):

@@ -66,7 +66,7 @@ class WithBtcd(FunctionalTest):
         return ((self.ours, self.btcd), (self.btcd, self.ours))
 
     def test_relay_and_mining(self):
-        """What one has sent, the other mines, with chains of two."""
+        """Each mines the transactions that the other has sent, with chains of two."""
         with BtcdPeer("regtest") as btcd:
             self.join(btcd)
             for sender, miner in self.both_ways() * 2:

@@ -147,7 +147,7 @@ class Fees(PairTest):
             self.confirm()
             if number % 8 == 7:
                 seen |= self.compare()
-            if number == ROUNDS // 2:  # a reorganisation: what it gives back is not counted again
+            if number == ROUNDS // 2:  # a reorganisation: returned ones do not count again
                 tip = self.chain.tip
                 self.ask("invalidateblock", tip)
                 self.ask("reconsiderblock", tip)

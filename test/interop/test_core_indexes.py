@@ -1,5 +1,5 @@
 """Indexes beside Core's: both nodes take the same blocks, with a reorganisation; their databases
-hold the same records; each goes on with the indexes that the other began; the calls agree."""
+hold the same records; each continues the indexes that the other began; the calls agree."""
 
 import itertools
 import shutil
@@ -214,7 +214,8 @@ class Indexes(FunctionalTest):
                                  block.hash())
 
     def goes_on(self, first, second):
-        """`first` makes the indexes up to the losing branch, `second` goes on in its directory."""
+        """`first` makes the indexes up to the losing branch, `second` continues in its directory.
+        """
         begun = self.node(first, "both").start()
         self.feed(begun, 0, self.before)
         self.wait_synced(begun)

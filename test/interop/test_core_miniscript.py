@@ -1,5 +1,5 @@
-"""decodescript of our node and of Core's bitcoind tells the same of witness scripts that are
-miniscripts, insane ones, and scripts near them."""
+"""decodescript of our node and of Core's bitcoind gives the same result for witness scripts that
+are miniscripts, insane ones, and scripts near them."""
 
 import collections
 import os

@@ -18,7 +18,7 @@ TX = "020000000001000000000000000000000000"
 PSBT = "cHNidP8BAAoCAAAAAAAAAAAAAA=="
 OUTPUT = {"txid": NONE, "vout": 0}
 
-# What is given for arguments that are required; several lists where one call has several ways.
+# The values of required arguments; several lists if a call has several forms.
 GIVEN = {
     "abortprivatebroadcast": [[NONE]], "addnode": [["127.0.0.1:9", "remove"]],
     "addpeeraddress": [["1.2.3.4", 8333]],
@@ -57,7 +57,8 @@ HIDDEN = ("addconnection", "addpeeraddress", "echo", "echojson", "generate",
           "generateblock", "generatetoaddress", "generatetodescriptor", "getrawaddrman",
           "invalidateblock", "reconsiderblock", "sendmsgtopeer",
           "setmocktime", "syncwithvalidationinterfacequeue", "waitforblockheight")
-# Not called: it ends the node; they wait without an end for a block that does not come.
+# Not called: it ends the node; they wait without an end of the wait for a block that is never
+# received.
 LEFT_OUT = {"stop", "waitfornewblock", "waitforblock"}
 
 

@@ -1,5 +1,5 @@
-"""What the booster leaves that made its own hints, and the undo data: Bitcoin Core's own
-bitcoind opens it, checks what there is to check, and goes on."""
+"""The directory after a booster run with own hints and undo data: Bitcoin Core's own bitcoind opens
+it, checks everything, and continues."""
 
 import pathlib
 import tempfile
@@ -15,7 +15,7 @@ class OwnHints(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="ibd-interop-")
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
-        self.made = small_chain(30000)  # longer than what comes first of undo data
+        self.made = small_chain(30000)  # more blocks than those whose undo data is made first
 
     def built(self, *args, later=False):
         """A directory of our node up to the tip, and its coins; `later`: with all undo data, which

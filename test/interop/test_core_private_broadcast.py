@@ -1,4 +1,4 @@
-"""What our tests say of -privatebroadcast and -txreconciliation holds for Bitcoin Core too."""
+"""Bitcoin Core also passes our tests of -privatebroadcast and -txreconciliation."""
 
 import pathlib
 import sys

@@ -1,7 +1,6 @@
 """Our pool of transactions and Core's: random transactions, good ones and ones that are wrong in
-every way that policy or consensus knows, alone and in packages; what both say of each, what is in
-the pools then, in templates and after blocks and reorganisations, must be the same. IBD_SEED draws
-others."""
+every way that policy or consensus knows, alone and in packages; the verdicts, the pools, templates,
+and the state after blocks and reorganisations must be the same. IBD_SEED draws others."""
 
 import hashlib
 import os
@@ -97,7 +96,7 @@ class RandomTransactions(PairTest):
         return self.split(self.take("wsh", "sh"), self.rng.randrange(1, 4), self.rng.choice(
             [100, 300, 1_000, 20_000]), self.rng.choice(["wsh", "wsh", "sh"]))
 
-    # What may be wrong; each gives a transaction.
+    # The possible faults; each gives a transaction.
 
     def with_output(self, script, value=10_000):
         coin = self.take("wsh", "sh")
@@ -198,7 +197,7 @@ class RandomTransactions(PairTest):
     def any(self):
         return getattr(self, self.rng.choice(self.KINDS))()
 
-    # What is asked.
+    # The calls made.
 
     def conflicts(self, tx):
         """Whether something in the pool spends the same: Core might let it be replaced."""
@@ -242,7 +241,7 @@ class RandomTransactions(PairTest):
         return [tx.raw().hex() for tx in txs]
 
     def known(self, call, answers):
-        """Orders that nothing hangs on, and what tells of memory."""
+        """Orders that has no descendants, and the fields about memory."""
         for i, answer in enumerate(answers):
             if call[0] == "getrawmempool" and isinstance(answer, list):
                 answers[i] = sorted(answer)

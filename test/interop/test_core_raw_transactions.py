@@ -52,7 +52,7 @@ class RawTransactions(PairTest):
             self.ask("decodescript", script)
 
     def outputs(self):
-        """Output scripts with what must be known to spend them."""
+        """Output scripts with the data needed to spend them."""
         multi = "5121" + "02" + G + "21" + G2 + "52ae"
         both = "5221" + "02" + G + "21" + G2 + "52ae"
         long = "5141" + LONG_KEY + "51ae"

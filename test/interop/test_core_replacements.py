@@ -18,7 +18,7 @@ class Replacements(PoolPairTest):
     def setUp(self):
         super().setUp()  # self.coins keeps spent coins, too: they make conflicts
         self.used = []
-        self.last = None  # what was sent: its coins and the transaction
+        self.last = None  # the sent transaction and its coins
         self.verdicts = {}
 
     def make(self):
@@ -31,7 +31,7 @@ class Replacements(PoolPairTest):
             if coin not in spent:
                 spent.append(coin)
         if self.last and pick.random() < 0.05:
-            # What it spends, and what it makes.
+            # Its inputs and outputs.
             spent = [self.last[0][0], (self.last[1].txid(), 0, self.last[1].outputs[0][0])]
         total = sum(coin[2] for coin in spent)
         fee = pick.choice((10, 200, 1_000, 1_000, 5_000, 20_000, 50_000, 200_000,

@@ -15,7 +15,7 @@ UNKNOWN = "11" * 32
 COINS, VALUE, FEE = 20, 10_000_000, 1_000
 COUNTS = ("1", "5", "2000", "0", "2001", "-1", "+1", "01", "1e1", "", "%31", "1%", "x",
           "18446744073709551615", "18446744073709551616", "9" * 40, "1&count=2", "1#2", "1?2")
-# Members that tell of the node, not of the chain.
+# Members about the node, not about the chain.
 OWN_MEMBERS = ("size_on_disk", "verificationprogress", "usage", "warnings")
 
 
@@ -35,7 +35,7 @@ def ask(node, path, method="GET", body=None):
 
 
 def without_own(text):
-    """What JSON says, but for what is known to differ (doc/rpc.md)."""
+    """The JSON without the known differences (doc/rpc.md)."""
     value = json.loads(text, parse_float=str)
     if isinstance(value, dict):
         value = {key: what for key, what in value.items() if key not in OWN_MEMBERS}

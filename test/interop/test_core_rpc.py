@@ -17,7 +17,7 @@ from framework import FunctionalTest, Node, program
 GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
 NONE = "00" * 31 + "01"
 LOGIN = "Authorization: Basic " + base64.b64encode(b"u:p").decode() + "\r\n"
-# Of the booster, and of ZeroMQ, which the Core at hand is built without.
+# Calls of the booster and of ZeroMQ; the available build of Core has no ZeroMQ.
 OURS_ALONE = ("getboosterinfo", "dumptxouthints", "getopenrpcinfo", "getzmqnotifications",
               "rpc.discover")
 TITLE_ALONE = "== Zmq =="
@@ -49,7 +49,7 @@ def close(request):
 
 
 def raw_requests():
-    """Name and bytes; what a server keeps open gets no end, so each one ends the connection."""
+    """Name and bytes. A persistent connection has no end, so each request closes it."""
     ping = '{"id":1,"method":"getblockcount"}'
     for method in "GET HEAD PUT OPTIONS PATCH TRACE DELETE CONNECT BREW".split():
         yield method, close(f"{method} / HTTP/1.1\r\n{LOGIN}\r\n".encode())
@@ -205,7 +205,7 @@ class SideBySide(FunctionalTest):
         self.assert_same((body, close(post(body))) for body in json_bodies())
 
     def answer(self, node, method, params):
-        """Of a usage error the first line only, as descriptions differ."""
+        """For a usage error only the first line is compared, because descriptions differ."""
         _, text = node.post(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method,
                                         "params": params}))
         answer = json.loads(text)
@@ -225,7 +225,7 @@ class SideBySide(FunctionalTest):
                                  self.answer(self.core, method, params))
 
     def assert_same_answer(self, method, *params):
-        """What both say."""
+        """The answer of both."""
         with self.subTest(f"{method} {params}"):
             answer = self.answer(self.core, method, list(params))
             self.assertEqual(self.answer(self.ours, method, list(params)), answer)

@@ -1,5 +1,5 @@
-"""UTXO snapshots (loadtxoutset) of our node and of Core: each goes on with what the other began,
-and takes the other's files; both answer the same, also to files that are damaged. A rebuild goes
+"""UTXO snapshots (loadtxoutset) of our node and of Core: each continues the other's work, and
+accepts the other's files; both answer the same, also to files that are damaged. A rebuild goes
 without the snapshot. With the same files missing at a start both nodes say the same."""
 
 import hashlib
@@ -145,7 +145,8 @@ class Snapshots(FunctionalTest):
         self.assertEqual((coins(ours), states(ours)), (wanted, [(BASE + 10, None, True)]))
 
     def test_core_opens_what_ours_has_proven(self):
-        """Of a snapshot that either loaded; older coins of Core's are a part of the way."""
+        """The chainstates of a snapshot that one of them loaded; Core's older coins have part of
+        the chain."""
         for make in (self.ours, self.core):
             with self.subTest(make.__name__):
                 self.dir = self.dir / make.__name__

@@ -25,7 +25,7 @@ class UndoDamage(FunctionalTest):
         node.start()
         for block in self.trunk.blocks:
             self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
-        node.stop().start()  # what is not written yet is not damaged
+        node.stop().start()  # data not written yet is not damaged
         inflict(node.blocks_dir / "rev00000.dat")
         return node
 

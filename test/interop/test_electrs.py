@@ -1,5 +1,5 @@
-"""electrs indexes our node over RPC and P2P and serves Electrum wallets: what they ask for agrees
-with the chain, with the pool, and after a reorganisation."""
+"""electrs indexes our node over RPC and P2P and serves Electrum wallets: their queries agree with
+the chain, with the pool, and after a reorganisation."""
 
 from electrs_server import ElectrsServer
 from paid_wallet import FEE, VALUE, PaidWallet

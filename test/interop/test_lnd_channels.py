@@ -1,5 +1,6 @@
-"""Two lnds, one on our node and one on Bitcoin Core, with channels between them: what one funds,
-pays and closes, by agreement or by force, reaches the other through pools and blocks of both."""
+"""Two lnds, one on our node and one on Bitcoin Core, with channels between them: funding, payments
+and closing transactions of one, cooperative or forced, reach the other through pools and blocks of
+both."""
 
 import time
 

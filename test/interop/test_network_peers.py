@@ -19,7 +19,7 @@ TRANSPORTS = {"v1": ("-v2transport=0",), "v2": ("-v2transport=1",)}
 
 
 def onion_address(seed):
-    """Of some hidden service of version 3."""
+    """An address of some onion service of version 3."""
     key = hashlib.sha3_256(seed.to_bytes(4, "little")).digest()
     check = hashlib.sha3_256(b".onion checksum" + key + b"\x03").digest()[:2]
     return base64.b32encode(key + check + b"\x03").decode().lower() + ".onion"
@@ -214,9 +214,9 @@ class WithCore(Network):
         self.presync(Node, CoreNode)
 
     def addresses(self, knowing, asking):
-        """What needs addrv2 goes from one to the other."""
+        """Addresses that need addrv2 are relayed from one to the other."""
         knows = self.start(knowing)
-        asks = self.start(asking, "-onion=127.0.0.1:1") # what is out of reach is forgotten
+        asks = self.start(asking, "-onion=127.0.0.1:1") # unreachable addresses are dropped
         for i in range(60): # of which a part is returned
             knows.rpc("addpeeraddress", onion_address(i), 8333)
         self.join(asks, knows)

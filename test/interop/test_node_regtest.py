@@ -107,7 +107,7 @@ class Turns(NodeTest):
 
 
 class Booster(NodeTest):
-    """What the booster wrote, under Core's engine."""
+    """The booster's directory under Core's engine."""
 
     def boosted(self, name, *args, made, stop):
         node = made.place(self.node(name))

@@ -24,8 +24,8 @@ FROM_BTCD = ["chains/mainnet_0_14131.blk.xz", "btcd/277647.dat.bz2", "btcd/27764
              "btcd/blk_0_to_4.dat.bz2", "btcd/blk_3A.dat.bz2", "btcd/blk_4A.dat.bz2",
              "btcd/blk_5A.dat.bz2", "btcd/many_inputs_tx.hex", "btcd/megatx.bin.bz2",
              *(f"btcd/block-{name}.blk.xz" for name in BTCD_BLOCKS)]
-GO = "/usr/local/go/bin"  # which the scripts look into whatever PATH is
-TOOLS = ["bash", "cat", "cut", "dirname", "env", "sha256sum"]  # what they use before they look
+GO = "/usr/local/go/bin"  # the scripts search it even if PATH lacks it
+TOOLS = ["bash", "cat", "cut", "dirname", "env", "sha256sum"]  # they use these before the search
 ASSETS = "taproot/script_assets_test.json.xz"
 
 

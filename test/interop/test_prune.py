@@ -1,5 +1,5 @@
 """Pruning beside Bitcoin Core: the same blocks and calls, the same answers, the same files left;
-each node opens the directory that the other has pruned and goes on with it. Core is built by
+each node opens the directory that the other has pruned and continues with it. Core is built by
 build_core.sh; IBD_CORE names a folder of its programs instead."""
 
 import contextlib
@@ -30,7 +30,7 @@ class PruneDifferential(FunctionalTest):
 
     @staticmethod
     def chain_info(pair):
-        """What is said of pruning."""
+        """The log lines about pruning."""
         answers = []
         for node in (pair.core, pair.ours):
             info = node.rpc("getblockchaininfo")
@@ -93,7 +93,7 @@ class PruneDifferential(FunctionalTest):
         self.refusals(pair)
 
     def refusals(self, pair):
-        """What both say of starts that cannot be."""
+        """Both programs' errors for impossible starts."""
         for node in (pair.core, pair.ours):
             node.args = ["-fastprune", "-blocksxor=0"]
         for args in ((), ("-reindex-chainstate",), ("-prune=1", "-reindex-chainstate"),
@@ -176,7 +176,7 @@ class DeepBranch(FunctionalTest):
 
 
 class BoosterPruned(FunctionalTest):
-    """What the booster left that folded blocks from peers without storing them."""
+    """The directory after the booster folded blocks from peers without storing them."""
 
     def test_core_opens_it(self):
         made = generated.chain("--outputs", "24000", "--outputs-per-block", "40", "--tail",

@@ -14,8 +14,8 @@ KNOWN_SEED = 1
 
 class Retargets(OracleTest):
     def bits(self, network):
-        """Compares a chain of any seed, and the one that is known to show what it should: bits of
-        the latter by height from 1."""
+        """Compares a chain of any seed, and one with a known result: bits of the latter by height
+        from 1."""
         seed = int(os.environ.get("IBD_TEST_SEED", int.from_bytes(os.urandom(6), "little")))
         print(f"seed {seed}")
         for chosen in (seed, KNOWN_SEED):

@@ -21,7 +21,7 @@ UNKNOWN = "00" * 31 + "01"
 
 
 class PythonBitcoinRpc(FunctionalTest):
-    """What one program does, by the package alone, against either node."""
+    """The calls of one program, through the package only, against either node."""
 
     def proxy(self, node):
         folder = str(built_program("build_python_clients.sh", "IBD_PYTHON_CLIENTS"))

@@ -20,7 +20,7 @@ TYPES = ("version verack addr addrv2 sendaddrv2 inv getdata merkleblock getblock
          "sendheaders feefilter sendcmpct cmpctblock getblocktxn blocktxn getcfilters cfilter "
          "getcfheaders cfheaders getcfcheckpt cfcheckpt wtxidrelay sendtxrcncl feature "
          "other").split()
-# What depends on time, or on the pool that our node has not: not compared.
+# Fields that depend on time or on the pool: not compared.
 UNTIMED = {"ping", "feefilter", "addrv2", "getheaders", "sendcmpct", "inv", "sendheaders"}
 
 
@@ -127,7 +127,7 @@ class Scripted(FunctionalTest):
 
     @staticmethod
     def play(node, scripts):
-        """What the node answered to each, and how it ended."""
+        """The node's answer to each, and the end of the connection."""
         done = subprocess.run([sys.executable, SCRIPT, str(node.p2p_port)], text=True, check=True,
                               input="\n".join(",".join(script) for script in scripts),
                               stdout=subprocess.PIPE)
@@ -170,7 +170,7 @@ class Scripted(FunctionalTest):
         self.compare_refusals(nodes, 200)
 
     def compare_refusals(self, nodes, least):
-        """What they say of messages that cannot be decoded."""
+        """The log about messages that cannot be decoded."""
         theirs, ours = (collections.Counter(line[line.index("ProcessMessages("):]
                                             for line in node.log_text.splitlines()
                                             if "ProcessMessages(" in line) for node in nodes)
@@ -204,7 +204,7 @@ class Scripted(FunctionalTest):
         self.assertIn("getdata", line)
         mutated = raw[:-5] + bytes([raw[-5] ^ 1]) + raw[-4:]
         for node in nodes:
-            # What was on its way when the connection ended may be lost.
+            # Bytes in transit at the end of the connection may be lost.
             ends = [end for _, end in self.play(node, [["shake", ask, f"block {mutated.hex()}"],
                                                        ["shake", ask, f"block {raw.hex()}"]])]
             self.assertEqual(ends, ["closed", "alive"])

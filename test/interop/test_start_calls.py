@@ -1,6 +1,6 @@
-"""What Core Lightning, electrs, lnd and explorers ask a node when they start and then all the time,
-by the ways they use: bitcoin-cli, batches, single calls. Core and our node are peers, with the same
-chain and pool, and their answers have the same members, of the same types."""
+"""The calls that Core Lightning, electrs, lnd and explorers make at their start and then all the
+time, by the ways they use: bitcoin-cli, batches, single calls. Core and our node are peers, with
+the same chain and pool, and their answers have the same members, of the same types."""
 
 import json
 import subprocess
@@ -44,14 +44,14 @@ CALLS = {
                  ("getmempoolcluster", "CHILD"), ("getmempoolfeeratediagram",),
                  ("getmempoolentry", "00" * 32), ("nosuchcall",)),
 }
-# Of which each node has its own: counters by message, addresses, texts for users.
+# Values that differ between nodes: counters by message, addresses, texts for users.
 OWN_CONTENTS = {"bytessent_per_msg", "bytesrecv_per_msg", "warnings", "permissions", "message"}
 # Core 31 has it, as this node; not the pinned 31.99 (doc/rpc.md).
 ONLY_IN_31 = {"taproot"}
 
 
 def shape(value):
-    """Names and types alone. Of a list the first element stands for all."""
+    """Only names and types. The first element of a list represents all."""
     if isinstance(value, dict):
         return {name: type(inner).__name__ if name in OWN_CONTENTS else shape(inner)
                 for name, inner in value.items() if name not in ONLY_IN_31}

@@ -1,6 +1,6 @@
 """A subscriber in another language and over another library (Go, zmq4) hears of blocks and
 transactions over TCP and a Unix socket: the bodies that Core's interface names, and numbers without
-a gap. What it hears is what the node answers by RPC."""
+a gap. Its messages agree with the node's answers by RPC."""
 
 import contextlib
 import queue

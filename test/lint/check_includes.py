@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks every #include under src/, and doc/architecture.md, against cmake/modules.json.
 
-A module may include itself, what its row allows (with everything below it), and the external
-headers it is the sole user of. Inside a module no arrow leads back up: a .h and its .cpp are one
-file here; neither files nor folders of a module may include each other in a circle. Threads and
+A module may include itself, the modules of its row (with everything below them), and the external
+headers of which it is the sole user. Inside a module no arrow leads back up: a .h and its .cpp are
+one file here; neither files nor folders of a module may include each other in a circle. Threads and
 shells start only where doc/architecture.md ("Threads and locks", "House rules") has them. Exits 1
 and lists each offending line.
 """
@@ -19,7 +19,7 @@ DIRECT = {row["name"]: row["uses"] for row in TABLE["modules"]}
 OWNED = TABLE["external_headers"]  # prefix of a header: the modules that may use it
 
 
-# What only some folders or files below src/ may use: pattern, those, and what it is.
+# Names that only some folders or files below src/ may use: pattern, allowed users, description.
 PLACES = [
     (re.compile(r"\bstd::system\(|\bpopen\(|\bexec[lv]p?e?\("), ("node/commands.",), "a shell"),
     (re.compile(r"\b(NamedThread|ThreadPool|std::(thread(?!::)|jthread|async))\b"),
@@ -113,7 +113,7 @@ def circles(module, root=ROOT):
 
 
 def documented():
-    """What doc/architecture.md says that modules may include, by module."""
+    """The modules that each module may include, according to doc/architecture.md."""
     text = (ROOT / "doc/architecture.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|", text, re.M)
     return {name: [word for word in cell.split(", ") if word in DIRECT] for name, cell in rows

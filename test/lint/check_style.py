@@ -17,7 +17,8 @@ FILE_CAP, FUNCTION_CAP, WIDTH = 800, 70, 100
 SOURCES = (".cpp", ".h", ".py", ".sh", ".rs")
 CPP = (".cpp", ".h")
 
-# What src writes by another name: util/found.h and consensus/rule_verdict.h define these.
+# Types that have a name of their own in src; util/found.h and consensus/rule_verdict.h define
+# these.
 NAMED = {
     r"\bResult<std::optional<": "Found<...>",
     r"\bResult<RuleResult>": "RuleVerdict",

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build-clang"
 USUAL_BUILD = ROOT / "build"
 TIDY = "clang-tidy-22"  # older ones check each system header again, which takes six times as long
-# The standard library's own use of what it deprecates.
+# The standard library's own use of deprecated names.
 EXTRA = ["--extra-arg=-Wno-deprecated-declarations"]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ibd-booster" / "tidy"
 # A generated source, and the file that includes it.
@@ -82,7 +82,7 @@ def stamp(command, checks):
 
 
 def check(file, command, checks):
-    """What clang-tidy finds in `file`; empty: nothing."""
+    """The findings of clang-tidy in `file`; empty: none."""
     kept = CACHE / stamp(command, checks)
     if kept.exists():
         return ""

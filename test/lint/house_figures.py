@@ -37,7 +37,7 @@ def body_end(text, begin):
 
 
 def declarations(body):
-    """What a class body declares at its own level, each without its inner braces."""
+    """The declarations of a class body at its own level, each without its inner braces."""
     flat, at = "", 0
     while at < len(body):
         if body[at] == "{":

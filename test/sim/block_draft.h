@@ -24,7 +24,7 @@ struct BlockDraft {
     void FixRoot();
     /** Index of the coinbase output that commits to the witnesses (BIP141); -1 if none does. */
     int CommitmentIndex() const;
-    /** Makes that output, if there is one, say what the witnesses are. */
+    /** Makes that output, if there is one, determine the witnesses. */
     void RenewCommitment();
     /** The same, with an output added if there is none and a reserved value of zeros. */
     void Commit();

@@ -1,4 +1,4 @@
-// BlockFiles: what is written can be read back by a reader that knows only the format.
+// BlockFiles: a reader that knows only the format can read the written blocks.
 #include "sim/block_files.h"
 
 #include "support/temp_dir.h"

@@ -8,7 +8,7 @@
 
 namespace ibd::sim {
 
-/** What both ways found. */
+/** The results of both ways. */
 struct BothWays {
     ScriptError plain = ScriptError::kOk;
     bool proven = false; //!< the deferred run holds: the input would not be run again

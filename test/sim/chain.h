@@ -5,8 +5,8 @@
 // Spends are valid in both editions of scripts (script_book.h), so a fully validating node accepts
 // the chain.
 //
-// A value: a copy goes on by itself, and after Reseed() makes another branch. One thread. Memory is
-// about 80 bytes for each coin that will be spent and 2 bits for each output.
+// A value: a copy continues independently, and after Reseed() makes another branch. One thread.
+// Memory is about 80 bytes for each coin that will be spent and 2 bits for each output.
 #pragma once
 
 #include "consensus/params.h"
@@ -115,7 +115,7 @@ private:
     void AddOutputs(const Txid& txid, const std::vector<PlannedOutput>& outputs);
     void Schedule(const Coin& coin, int lifetime);
     int DrawLifetime();
-    /** Of a coin that is spent before the planned height is reached. */
+    /** Share of coins that are spent before their planned height. */
     int DrawSpentLifetime();
     MutableTransaction BuildCoinbase(Draft& draft, const std::vector<Wtxid>& wtxids);
     void AddCoinbase(Draft& draft);

@@ -122,7 +122,7 @@ Result<> FaultEnv::Step(const char* kind, const Path& path)
     return {};
 }
 
-// What a file had before this machine first wrote to it was durable: files are appended to.
+// The contents of a file before this machine's first write are durable: files are only appended to.
 void FaultEnv::Written(const Path& path, uint64_t offset, uint64_t size)
 {
     const std::lock_guard lock(m_mutex);

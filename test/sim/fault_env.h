@@ -1,6 +1,6 @@
 // FaultEnv: the real file system with faults from a script: the n-th operation fails, the process
-// dies at the n-th operation (all later ones fail, unsynced data is lost), reads come back short or
-// with flipped bits. Randomness comes from a seed. Syncs are counted but not executed.
+// is killed at the n-th operation (all later ones fail, unsynced data is lost), reads come back
+// short or with flipped bits. Randomness comes from a seed. Syncs are counted but not executed.
 #pragma once
 
 #include "sim/rng.h"
@@ -17,7 +17,7 @@ namespace ibd::test {
 
 class FaultEnv final : public Env {
 public:
-    /** What an operation is about to do, as seen by the fault script. */
+    /** The next operation, as seen by the fault script. */
     struct Operation {
         std::string kind; //!< "read", "write", "sync", "open", "rename", "remove", ...
         Path path;
@@ -41,9 +41,9 @@ public:
      *  cold range can be read around the cache. */
     using Cold = std::function<bool(uint64_t offset)>;
     void MakeCold(Cold cold) { m_cold = std::move(cold); }
-    /** Reads around the cache give half of what they should. */
+    /** Reads around the cache return half of their bytes. */
     void CutUncached(bool cut) { m_cut_uncached = cut; }
-    /** What the disk says that it has left, whatever it has. */
+    /** The free space that the disk reports, independent of the real one. */
     void SetSpace(uint64_t bytes) { m_space = bytes; }
     /** The monotonic clock, microseconds, in place of the machine's. */
     void SetClock(std::function<int64_t()> micros) { m_clock = std::move(micros); }

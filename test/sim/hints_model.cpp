@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kLastHeight = 850'900;
 
-/** What holds at a height of mainnet; between two of these lines it changes evenly. */
+/** Statistics of mainnet at a height; they are interpolated between these lines. */
 struct Age {
     uint32_t height;
     uint32_t outputs; //!< in a block
@@ -62,7 +62,7 @@ void HintsModel::Add(HintedBlock& out, uint32_t parts)
 
 void HintsModel::AddPayment(HintedBlock& out, uint32_t share)
 {
-    // What was paid lies longer than what came back as change.
+    // Payments stay unspent longer than change.
     out.shape.push_back(0);
     const uint64_t kind = m_rng.Below(10);
     Add(out, kind == 0 ? share * 2 : share);

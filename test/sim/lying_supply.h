@@ -1,7 +1,7 @@
 // LyingSupply: the blocks of a branch as strangers bring them - in any order, and many of them
 // wrong before they are right: cut off, changed, another block, nothing at all. All chance comes
-// from a seed, so that a sync with one worker repeats exactly. It keeps account of what the engine
-// made of the blocks. Any number of workers; memory is a block a source and a few bytes a block.
+// from a seed, so that a sync with one worker repeats exactly. It records the engine's treatment of
+// the blocks. Any number of workers; memory is a block a source and a few bytes a block.
 #pragma once
 
 #include "chain/block_source.h"

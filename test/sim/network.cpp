@@ -107,7 +107,7 @@ PeerTraffic Host::Traffic(PeerId peer) const
     return found != m_ends.end() ? found->second.traffic : PeerTraffic{};
 }
 
-/** What is under way is lost; the other side hears of it after a while. */
+/** Messages in transit are lost; the other side learns of the disconnection later. */
 void Host::Disconnect(PeerId peer)
 {
     const auto found = m_ends.find(peer);

@@ -1,6 +1,6 @@
 // Network: peers without sockets - PeerManagers joined by links that have a latency and a
-// bandwidth, on one clock and one thread, so that a whole sync repeats exactly. What happens at the
-// same moment happens in the order in which it was brought about. Memory: what is under way.
+// bandwidth, on one clock and one thread, so that a whole sync repeats exactly. Events at the same
+// moment happen in the order of their causes. Memory: the messages in transit.
 #pragma once
 
 #include "chain/chain.h"
@@ -13,7 +13,7 @@
 
 namespace ibd::sim {
 
-/** Of a link, the same in both directions. */
+/** Properties of a link, the same in both directions. */
 struct LinkQuality {
     int64_t latency = 20'000;              //!< microseconds each way
     int64_t bytes_per_second = 10'000'000; //!< each way
@@ -46,7 +46,7 @@ class Network;
 /** A node of the network: a PeerManager and the ends of its links. */
 class Host final : public PeerLink {
 public:
-    /** What a PeerManager works on; all outlive the host. */
+    /** The objects that a PeerManager uses; all outlive the host. */
     struct World {
         const ChainParams& params;
         PeerChain& chain;

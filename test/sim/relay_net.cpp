@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kTick = kSecond / 2;
 constexpr int64_t kHandshakes = 5 * kSecond; //!< until then no transaction is announced
 constexpr int64_t kUsersAreDone = 60 * kSecond;
-/** Delays of requests that do not come from time-outs, the way there and back, the check. */
+/** Delays of requests without timeouts: the round trip and the check. */
 constexpr int64_t kWithoutTimeouts = 30 * kSecond;
 
 } // namespace

@@ -27,7 +27,7 @@ private:
     int64_t m_due = 0; //!< of what waits; 0: nothing does
 };
 
-/** Of a user of an honest node. */
+/** A transaction of a user of an honest node. */
 struct UserTx {
     TransactionRef tx;
     int64_t made = 0;
@@ -52,7 +52,7 @@ public:
     std::map<Wtxid, int64_t> told;         //!< by a friend
 };
 
-/** What a stranger does. */
+/** The behaviour of a stranger. */
 struct Habits {
     enum class Answer { kNone, kNotFound, kSpoilt, kStripped, kTruth, kAny };
     Answer answer = Answer::kNone; //!< to a request for a user's transaction

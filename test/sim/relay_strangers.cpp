@@ -141,7 +141,7 @@ void Stranger::ActNow()
     }
 }
 
-/** Of those that all strangers announce. */
+/** One of the transactions that all strangers announce. */
 void Stranger::FloodIds(PeerId link)
 {
     std::vector<InventoryItem> items(1 + m_rng.Below(kMostIds));
@@ -152,7 +152,7 @@ void Stranger::FloodIds(PeerId link)
     SendInv(link, items);
 }
 
-/** Of parents that never come, or that have no such output. */
+/** A transaction whose parents are never sent, or have no such output. */
 void Stranger::FloodOrphans(PeerId link)
 {
     for (size_t count = m_rng.Below(kMostAtOnce); count > 0; --count) {

@@ -1,4 +1,4 @@
-// What signatures of inputs commit to, computed plainly from a MutableTransaction: the original
+// The messages of input signatures, computed plainly from a MutableTransaction: the original
 // scheme, BIP143 and BIP341. Written for the generator and apart from the script module, so that
 // signed chains test the interpreter's own. Pure; any thread.
 #pragma once

@@ -6,7 +6,7 @@
 
 namespace ibd::sim {
 
-/** What the inputs spend, in order. */
+/** The outputs that the inputs spend, in order. */
 struct CoinToUnlock {
     uint16_t script = 0; //!< index in the book
     Amount value = 0;

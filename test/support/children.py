@@ -64,7 +64,7 @@ class Children:
         return subprocess.CompletedProcess(command, process.returncode, output)
 
     def end(self):
-        """Kills all. What one starts while it is being killed is killed with the next look."""
+        """Kills all. A process started by one that is being killed is killed in the next round."""
         with self._lock:
             self._ending = True
             folders = set(self._folders)

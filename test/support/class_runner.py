@@ -1,5 +1,5 @@
-"""What the runners of functional and interop tests share: each class of tests is a process of its
-own, several at a time. Ctrl-C ends all of them, their nodes too."""
+"""Shared code of the runners of functional and interop tests: each class of tests is a process of
+its own, several at a time. Ctrl-C ends all of them, their nodes too."""
 
 import concurrent.futures
 import json
@@ -25,7 +25,7 @@ def _load(folder, patterns):
 
 
 def _run_here(names, report, verbose):
-    """What one process does: runs the tests and writes down how they went."""
+    """The work of one process: runs the tests and records their results."""
     tests = unittest.TestLoader().loadTestsFromNames(names)
     counts = testrunner.run_tests(tests, verbosity=2 if verbose else 0)
     pathlib.Path(report).write_text(json.dumps(counts))

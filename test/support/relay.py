@@ -55,7 +55,7 @@ def write(sink, pieces, rate):
 
 
 def carry(source, sink, rate, delay):
-    """What is on the way is bounded by what the line holds."""
+    """The bytes in transit are bounded by the capacity of the line."""
     on_the_way = int(delay * (rate or 1 << 30) / PIECE) + 4
     pieces = queue.Queue(on_the_way)
     threading.Thread(target=read, args=(source, pieces, delay), daemon=True).start()

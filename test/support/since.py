@@ -39,7 +39,7 @@ def concerned(paths, uses):
 
 
 def changed_paths(revision):
-    """Of files that are there: committed since the revision, changed, or new."""
+    """Existing files that were committed since the revision, changed, or are new."""
     listed = subprocess.run(["git", "diff", "--name-only", "--diff-filter=d", revision], cwd=ROOT,
                             check=True, capture_output=True, text=True).stdout
     new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], cwd=ROOT,

@@ -17,7 +17,7 @@ import xml.etree.ElementTree
 
 
 def read_parts(folder):
-    """What each part wrote, by name; a part that ran twice counts once, as it last ran."""
+    """The results of each part, by name; if a part ran twice, the last run counts."""
     path = folder / "parts"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {part["name"]: part for part in map(json.loads, lines)}

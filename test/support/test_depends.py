@@ -29,7 +29,7 @@ class Scripts(unittest.TestCase):
 
 class Install(Scripts):
     def installed(self, cargo, status="install ok installed", has_cargo_web=True):
-        """What install.sh asks apt-get for, none if it leaves it alone."""
+        """The packages that install.sh installs by apt-get; none if it does not call it."""
         self.stand_in("cargo", f"echo 'cargo {cargo} (abc 2024-01-01)'")
         self.stand_in("dpkg-query", f"echo '{status}'")
         self.stand_in("apt-get", f'[ "$1" = update ] || echo "$@" > {self.dir}/asked')

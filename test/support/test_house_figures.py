@@ -1,4 +1,4 @@
-"""What test/lint/house_figures.py counts."""
+"""The counts of test/lint/house_figures.py."""
 
 import sys
 import unittest

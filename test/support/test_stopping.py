@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "contrib" / "quickstart"))
 
 MOST_SECONDS = 120  # generous: nothing passes because of it
-# A build: a program that starts another, which is what has to end. Stops itself some day.
+# A build: a program that starts another, which has to end. Stops itself some day.
 BUILD = """#!/bin/sh
 echo "[12/439] Building something"
 sh -c 'echo $$ >> "$STARTED"; exec sleep 600'

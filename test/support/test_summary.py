@@ -68,7 +68,7 @@ class Summary(unittest.TestCase):
                     self.assertEqual(summary.main(), 1)
 
     def test_an_outsider_is_told_why(self):
-        """What is missing, where it would be, and why it cannot be had."""
+        """The missing file, its place, and the reason."""
         told = subprocess.run([str(pathlib.Path(summary.__file__).with_name("pinned_testdata.sh")),
                                "bips/none.csv"], capture_output=True, text=True, check=False)
         self.assertEqual((told.returncode, told.stdout), (77, ""))

@@ -1,4 +1,4 @@
-"""What the runners of Python tests share: finding tests, running them, counting.
+"""Shared code of the runners of Python tests: finding tests, running them, counting.
 
     testrunner.py NAME FOLDER     runs FOLDER/test_*.py, as test/contrib wants it
 """

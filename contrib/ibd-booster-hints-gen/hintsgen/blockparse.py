@@ -15,7 +15,7 @@ class BadBlock(Exception):
 
 
 class BlockOutputs:
-    """What the hints need of a block.
+    """The data of a block that the hints need.
 
     outputs, spendable: number of outputs; unspent: block-wide indices, ascending, over all outputs
     or over the spendable ones; left: coins of the block that no output matched.

@@ -34,7 +34,7 @@ def bucket_start(bucket):
 
 
 class History:
-    """What was seen in a group so far, as far as it decides the context."""
+    """The part of a group's history that determines the context."""
 
     def __init__(self):
         self.last = self.before = self.level = self.count = 0

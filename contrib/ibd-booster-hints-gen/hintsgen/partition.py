@@ -2,7 +2,7 @@
 
 A record has 24 bytes: height u32 and the first 16 bytes of the txid and vout u32, integers
 big-endian, so that sorting records as bytes sorts them by height and transaction. 16 bytes of a
-txid identify it within a block. The state file names what is complete, so a killed pass goes on
+txid identify it within a block. The state file names what is complete, so a killed pass continues
 from there; the checksums in it also expose files that a power cut left behind incomplete.
 """
 

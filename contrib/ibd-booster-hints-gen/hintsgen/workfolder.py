@@ -83,7 +83,7 @@ class WorkFolder:
         return open(path, "xb")
 
     def release_output(self):
-        """It has its name: what is called like it next is not ours."""
+        """It has its final name: a later file with the temporary name is not ours."""
         os.remove(os.path.join(self.path, "output"))
 
     def remove(self):

@@ -110,7 +110,7 @@ void CompactRelay::AskForMissing(Peer& peer, const HeaderNode& node, size_t aske
     Downloader().GiveUp(peer.Id(), node, m_peers.Now());
 }
 
-/** What the peer sent is not the block. */
+/** The bytes that the peer sent are not the block. */
 void CompactRelay::Refuse(Peer& peer, const HeaderNode& node, const char* why)
 {
     Downloader().GiveUp(peer.Id(), node, m_peers.Now());

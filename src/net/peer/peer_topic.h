@@ -22,7 +22,7 @@ public:
     // Stages of a connection, in this order.
 
     virtual void Connected(Peer& /*peer*/) {}
-    /** The peer's version is accepted: sends what must come before our verack. */
+    /** The peer's version is accepted: sends the messages that must precede our verack. */
     virtual void Negotiate(Peer& /*peer*/) {}
     /** Our verack was sent. */
     virtual void Greeted(Peer& /*peer*/) {}

@@ -198,7 +198,7 @@ void PrivateRelay::TakeVerdict(const TxAnswer& answer)
         (void)m_queue.Remove(tx.WitnessId());
         return;
     }
-    if (!m_queue.Has(tx.WitnessId())) return; // it came back meanwhile
+    if (!m_queue.Has(tx.WitnessId())) return; // it was received back meanwhile
     m_at.log.Debug(kLog, "Reattempting broadcast of stale {}", NameOf(tx, ""));
     ++m_missing;
 }

@@ -11,7 +11,7 @@
 
 namespace ibd::interop {
 
-/** What mutations may refer to besides the block. */
+/** The data besides the block that mutations may use. */
 struct MutatorMemory {
     std::vector<BlockHash> hashes;       //!< of blocks given out, good and bad
     std::vector<OutPoint> coinbases;     //!< outputs of recent rewards

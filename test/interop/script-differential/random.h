@@ -9,7 +9,7 @@
 
 namespace ibd::differential {
 
-/** sim::Rng with what the mutators like to ask. */
+/** sim::Rng with the draws that the mutators need. */
 class Random : private sim::Rng {
 public:
     using Rng::Rng;

@@ -294,7 +294,7 @@ void ScriptWriter::AnyByte()
     }
 }
 
-/** What the limits on sizes and counts are about. */
+/** Scripts around the limits on sizes and counts. */
 void ScriptWriter::Limits()
 {
     switch (m_random.Below(6)) {

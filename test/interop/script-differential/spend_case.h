@@ -24,7 +24,7 @@ std::string OurVerdict(ByteSpan raw, std::span<const MutableOutput> spent, size_
                        ScriptFlags flags);
 std::string OurVerdict(const SpendCase& spend);
 
-/** Answers one line of the protocol; "BAD_LINE" for what this program does not write itself. */
+/** Answers one line of the protocol; "BAD_LINE" for a line that this program does not write. */
 std::string AnswerLine(const std::string& line);
 
 } // namespace ibd::differential

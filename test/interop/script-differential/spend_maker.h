@@ -14,7 +14,7 @@ public:
     SpendCase Next();
 
 private:
-    /** What a script asked to be signed. */
+    /** A message that a script required to be signed. */
     struct Request {
         Bytes placeholder;
         Bytes key;

@@ -99,7 +99,7 @@ public:
         return Chain().Flush(FlushMode::kAlways);
     }
     /** Removes block files, undo files and their index, as before -reindex with files that lost
-     *  blocks; what the booster keeps stays. */
+     *  blocks; the booster's files are kept. */
     void LoseBlocks()
     {
         Close();
@@ -135,7 +135,7 @@ public:
         peers.StopFetching();
         return verdict;
     }
-    /** What a checkpoint says to be folded can be read back by a node that starts now. */
+    /** A node that starts now can read all blocks that the checkpoint lists as folded. */
     size_t RequireFoldedIsStored()
     {
         FaultEnv env;
@@ -151,7 +151,7 @@ public:
         }
         return (*kept)->folded.Count();
     }
-    /** The node goes on from what the booster left. */
+    /** The node continues from the booster's result. */
     void RequireRight()
     {
         FaultEnv env;

@@ -57,7 +57,7 @@ public:
         if (!chosen) return chosen.GetError();
         return std::move(chosen->hints);
     }
-    /** The name of what is chosen of the folder; empty for none. */
+    /** The name of the file chosen in the folder; empty for none. */
     std::string Chosen(const BlockHash& assumed_valid = {}, std::optional<Uint256> hash = {}) const
     {
         const auto hints = Must(Choose({{}, Path(), hash}, assumed_valid));
@@ -86,7 +86,7 @@ TEST_CASE("swifthints wait for their blocks, where there are no other hints or t
     CHECK(high.waiting->info.terminal_height == 60);
     const std::string hash = ToHex(folder.HashOf("high").Span());
     CHECK(high.waiting->container == folder.Path() / ("swifthints-" + hash + ".hints"));
-    // What was made of it before, unless that is damaged.
+    // An earlier conversion of it, unless that is damaged.
     folder.Write(("swifthints-" + hash + ".hints").c_str(), HintsFormat::kContainer, 60);
     const ChosenHints made =
         Must(folder.ChooseAny({folder.Path() / "high", {}, {}, folder.Path()}));
@@ -119,7 +119,7 @@ TEST_CASE("hints are chosen of a folder: the assumed-valid block, then height, t
     folder.Write("d", HintsFormat::kContainer1, 3, assumed);
     CHECK(folder.Chosen() == "a");
     CHECK(folder.Chosen(assumed) == "d");
-    // Of another network, and none at all.
+    // A file of another network, and one without a network.
     const std::array<uint8_t, 4> magic = {1, 2, 3, 4};
     folder.Write("e", HintsFormat::kContainer, 100, {}, &magic);
     std::ofstream(folder.Path() / "f") << "nonsense";

@@ -1,5 +1,4 @@
-// The node's side of hints from peers: what is kept for them, and the file that is put together of
-// what they bring.
+// The node's side of hints from peers: the kept files, and the file assembled from their data.
 #include "booster/booster_machine.h"
 #include "booster/hints_choice.h"
 #include "booster/hints_from_peers.h"

@@ -1,6 +1,7 @@
 // The booster fed by peers, as a script plays them: any mixture of stored and missing blocks, any
-// order, bytes that are wrong before they are right, a machine that dies at any operation. The
-// coins are those of serial validation, and what a checkpoint calls folded is stored.
+// order, bytes that are wrong before they are right, a machine that is killed at any operation. The
+// coins are those of serial validation, and all blocks that a checkpoint lists as folded are
+// stored.
 #include "booster/booster_machine.h"
 
 #include "sim/block_draft.h"

@@ -233,7 +233,7 @@ Records Dump(BlockIndexDb& index)
     return out;
 }
 
-/** What no record says and yet decides between branches. */
+/** State without a record that decides between branches. */
 std::map<BlockHash, std::tuple<uint32_t, uint64_t, int32_t>> Nodes(const HeaderTree& tree)
 {
     std::map<BlockHash, std::tuple<uint32_t, uint64_t, int32_t>> out;
@@ -244,7 +244,7 @@ std::map<BlockHash, std::tuple<uint32_t, uint64_t, int32_t>> Nodes(const HeaderT
     return out;
 }
 
-/** The second engine and what it needs for one pass. */
+/** The second engine and its objects for one pass. */
 struct OnePass {
     OnePass(Engine& e, const ChainParams& params, const Path& hints, const Path& folder)
         : engine(e), survey(params),
@@ -344,7 +344,7 @@ TEST_CASE("one reading of the blocks indexes and folds them: no block is read ag
         Finish(two);
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
         REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
-        // What was folded is what the run that judges goes on from.
+        // The judging run continues from the folded blocks.
         const auto outcome = Must(pass.booster.Run());
         REQUIRE(outcome == VerdictKind::kDone);
         REQUIRE(pass.booster.Progress()->fold.resumed_blocks == kHintsHeight);

@@ -274,7 +274,7 @@ TEST_CASE("loading a snapshot survives the failure of any operation")
             env.SetScript({});
             INFO("operation " << at << ": " << (loaded ? "loaded" : loaded.Message()));
             if (!loaded && start.fatal == 0) {
-                REQUIRE(start.Chain().Tip()->height == kOlder); // it goes on as before
+                REQUIRE(start.Chain().Tip()->height == kOlder); // it continues as before
                 REQUIRE(start.Chain().SnapshotBase() == nullptr);
                 start.Feed(kOlder + 1);
                 Must(start.Load()); // the next try succeeds

@@ -46,7 +46,7 @@ public:
         });
         ChooseBest();
     }
-    /** What was written into the nodes, handed down. */
+    /** The statuses written into nodes, passed to descendants. */
     void Adopt()
     {
         ForAll([&](HeaderNode* node) {
@@ -162,7 +162,7 @@ TEST_CASE("failure bits written by a loader are handed down as the naive referen
         std::vector<uint32_t> before = reference.Statuses();
         reference.Adopt();
         reference.Compare(before, tree->AdoptStatuses());
-        // And goes on from there.
+        // And continues from there.
         HeaderNode* node = tree->NodeAt(1 + Below(tree->Size() - 1));
         before = reference.Statuses();
         reference.ClearFailure(node);

@@ -61,7 +61,7 @@ TEST_CASE("words become JSON where the call takes it")
     CHECK(Positional("getblock", {"00", "true"}) == "[\"00\",true]");
     CHECK(Positional("echo", {"5", "true"}) == "[\"5\",\"true\"]");
     CHECK(Positional("getblockstats", {"7", "[\"txs\"]"}) == "[7,[\"txs\"]]");
-    // A height or a hash: what is no JSON is text.
+    // A height or a hash: a word that is not JSON is text.
     CHECK(Positional("getblockstats", {"00ab"}) == "[\"00ab\"]");
     CHECK(Positional("gettxoutsetinfo", {"muhash", "170"}) == "[\"muhash\",170]");
     CHECK_THAT(Positional("getblockhash", {"x"}),

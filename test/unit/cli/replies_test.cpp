@@ -1,5 +1,5 @@
 // bitcoin-cli before a server that says anything: replies, their errors and exit codes, in Core's
-// words; and what it sends.
+// words; and its requests.
 #include "cli/http_client.h"
 #include "cli/run_cli.h"
 #include "cli/scripted_http.h"
@@ -167,7 +167,7 @@ TEST_CASE("-rpcwait asks again while the node is starting, and no longer")
     Client client({starting, Answered("7")});
     CHECK(client.Ask({"-rpcwait", "getblockcount"}).out == "7\n");
     CHECK(After(starting).exit_code == 28);
-    // What another attempt does not change ends the wait.
+    // An error that another attempt cannot change ends the wait.
     CHECK(Client({HttpReply(403, "")}).Ask({"-rpcwait", "getblockcount"}).error ==
           "error: server returned HTTP error 403\n");
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr ScriptFlags kFlags = kVerifyP2sh | kVerifyDerSig | kVerifyNullDummy | kVerifyCltv |
                                kVerifyCsv | kVerifyWitness | kVerifyTaproot;
 
-/** Transactions with signed inputs of every kind, and what they spend. */
+/** Transactions with signed inputs of every kind, and the outputs that they spend. */
 struct SignedBlock {
     std::vector<TransactionRef> txs;
     std::vector<std::vector<SpentOutput>> spent;
@@ -205,7 +205,7 @@ Bytes OneOfTwenty()
     return script;
 }
 
-/** What a block may lose at most. */
+/** The most work that a block may lose. */
 uint64_t MostWasted(const DeferBudget& budget)
 {
     return DeferBudget::kFreeWaste + budget.Useful() / DeferBudget::kUsefulParts +

@@ -84,7 +84,7 @@ TEST_CASE("states, their first heights and statistics equal the slow reference")
         const auto slow = SlowStates(chain, d);
         ThresholdCache cache;
         for (int i = 0; i < 40; ++i) {
-            // Any height, in any order, with what the cache holds from before.
+            // Any height, in any order, with the earlier contents of the cache.
             const int count = static_cast<int>(TestRng()() % static_cast<uint64_t>(blocks + 1));
             const PrefixAncestry prev(chain, count);
             const size_t period = static_cast<size_t>(count / d.period);

@@ -98,7 +98,7 @@ BigPoint AddAffineBig(const BigPoint& a, const BigPoint& b)
 }
 
 /** k G at index k, for k from 1 to the order - 1; checks that they are a group of that order on the
- *  curve, and what the endomorphism does. */
+ *  curve, and the endomorphism. */
 template <typename Curve>
 std::vector<BigPoint> AllPoints()
 {
@@ -211,7 +211,7 @@ IBD_LANES_TARGET void CheckEveryDoubling()
     }
 }
 
-/** What the ladder of lanes_point.h does, in numbers modulo the order. */
+/** A model of the ladder of lanes_point.h, in numbers modulo the order. */
 template <typename Curve>
 class LadderModel {
 public:

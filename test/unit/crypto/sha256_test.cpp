@@ -130,7 +130,7 @@ TEST_CASE("the lanes of each sha256 backend are independent")
             const auto word = [&](size_t lane, size_t number) -> uint32_t& {
                 return words[number * backend.word_stride + lane * backend.lane_stride];
             };
-            const uint32_t fresh = 0x2d5a3693; // some lanes begin a message, the others go on
+            const uint32_t fresh = 0x2d5a3693; // some lanes begin a message, the others continue
             for (size_t i = 0; i < backend.lanes; ++i) {
                 messages.push_back(RandomBytes(64 * blocks));
                 want.push_back(RandomState());

@@ -1,4 +1,4 @@
-// EventQueue against a model: what each policy delivers, drops and reports.
+// EventQueue against a model: delivered, dropped and reported events for each policy.
 #include "events/event_queue.h"
 
 #include "support/catch.h"

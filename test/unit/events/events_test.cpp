@@ -97,7 +97,7 @@ TEST_CASE("a stuck consumer delays neither the publisher nor consumers on other 
     const MissedEvents& missed = resyncs.missed.front();
     CHECK((missed.first == 6 && missed.last == 1000 && missed.count == 995));
     CHECK(missed.tip == TipChanged{{{}, 1000}});
-    events.Publish(Tip(1001)); // they go on
+    events.Publish(Tip(1001)); // they continue
     events.Drain();
     CHECK(resyncs.heights.back() == 1001);
     CHECK(drops.heights.back() == 1001);

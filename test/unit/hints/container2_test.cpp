@@ -1,5 +1,5 @@
 // Version 2 of the container: the coding against a slow reference, vectors, one file for one set of
-// hints, and refusal of what is not one.
+// hints, and refusal of invalid files.
 #include "hints/container2.h"
 
 #include "crypto/sha256.h"

@@ -198,7 +198,7 @@ TEST_CASE("Indexed files: vectors of the four revisions, blocks in any order")
             format == HintsFormat::kIndexed || format == HintsFormat::kIndexedCompact;
         RequireSameHints(*hints, blocks, counts);
     }
-    // What the writer makes is the first of these but for the order.
+    // The writer's result is the first of these except for the order.
     REQUIRE(WriteAs(*env, path, HintsFormat::kIndexed, blocks) ==
             IndexedFile({{1, record("0e0000000826")},
                          {2, record("14000000000000")},
@@ -212,7 +212,7 @@ TEST_CASE("Hints files: every format that is written is detected and reads back 
     const Path path = dir.Get() / "hints";
     for (const size_t count : {1u, 2u, 300u, 1100u}) {
         auto blocks = TestBlocks(count, count == 2 ? 60'000 : 90);
-        blocks[0] = {3, {1}}; // what tells the orders of bits apart
+        blocks[0] = {3, {1}}; // distinguishes the orders of bits
         for (const HintsFormat format : kWritable) {
             CAPTURE(NameOf(format), count);
             WriteAs(*env, path, format, blocks);

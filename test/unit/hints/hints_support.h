@@ -1,4 +1,4 @@
-// What tests of hints formats share: random blocks, files of them, and comparing what is read.
+// Shared code of tests of hints formats: random blocks, files of them, and comparisons.
 #pragma once
 
 #include "hints/hints_writer.h"
@@ -40,7 +40,7 @@ bool ReadsInBounds(Env& env, const Path& path);
 /** `counts`: the format says how many outputs a block has. */
 void RequireSameHints(const Hints& hints, const std::vector<HintedTestBlock>& blocks, bool counts);
 
-/** What a block takes in BIP 456's coding, bytes. */
+/** Size of a block in BIP 456's coding, bytes. */
 uint64_t EliasFanoBytes(const std::vector<uint32_t>& unspent);
 
 } // namespace ibd::test

@@ -61,7 +61,7 @@ public:
         WriteTestFile(m_path, file);
         return SwifthintsReader::Open(Must(HintsFile::Open(*m_env, m_path)));
     }
-    /** What is wrong with the file beside these blocks; "other hints" where it says others. */
+    /** The fault of the file for these blocks; "other hints" if its hints differ. */
     std::string Wrong(const Bytes& file, const ShapedBlocks& blocks)
     {
         const auto reader = Open(file);
@@ -224,7 +224,7 @@ TEST_CASE_METHOD(SwifthintsTest, "swifthints: what is cut off, lengthened or for
     Bytes longer = good;
     longer.push_back(0);
     REQUIRE_THAT(Wrong(longer, blocks), Catch::Contains("the group is cut off"));
-    // Of the same number of blocks, one with an output more.
+    // A chain with the same number of blocks, one with an additional output.
     auto other = blocks;
     other[20].shape.push_back(1);
     const std::string wrong = Wrong(good, other);

@@ -203,7 +203,7 @@ TEST_CASE("a call of the system that fails costs generate time alone")
         const uint64_t all = counting.Operations();
         const FaultSample sample = SampleOfFaults(all, 40);
         size_t failed = 0;
-        bool dies = true; // at the operation, or it fails and the tool goes on
+        bool dies = true; // at the operation, or it fails and the tool continues
         for (uint64_t number = sample.first; number < all; number += sample.step) {
             INFO("operation " << number << " of " << all);
             dies = !dies;

@@ -81,7 +81,7 @@ public:
         const Lock lock(m_headers.mutex);
         m_headers.SetTip(m_headers.tree.Find(node->hash));
     }
-    /** Has a block say so many transactions up to it. */
+    /** Sets a block's number of transactions up to it. */
     void CountTxs(const HeaderNode& of, uint64_t count) IBD_NO_THREAD_CHECK
     {
         m_headers.tree.Find(of.hash)->chain_tx_count = count;

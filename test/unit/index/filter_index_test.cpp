@@ -1,5 +1,5 @@
-// -blockfilterindex, -txospenderindex and -coinstatsindex over a chain with branches: what is found
-// for blocks of both, undo data that comes late, a restart at any moment, and a disk that fails at
+// -blockfilterindex, -txospenderindex and -coinstatsindex over a chain with branches: records of
+// blocks of both, undo data that is made late, a restart at any moment, and a disk that fails at
 // any step.
 #include "fake_chain.h"
 #include "index/coin_stats_index.h"

@@ -1,5 +1,5 @@
-// -txindex and the follower of indexes: what is found after blocks came and went, what the database
-// says at which moment, and a disk that fails at any step.
+// -txindex and the follower of indexes: its records after blocks were connected and disconnected,
+// the database's best block at each moment, and a disk that fails at any step.
 #include "fake_chain.h"
 #include "index/best_block.h"
 #include "index/indexes.h"

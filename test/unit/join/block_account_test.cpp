@@ -1,6 +1,6 @@
-// Accounts of blocks: whatever of its coins met a block in the table, what is left and the others
-// say that it keeps the rules exactly when BlockSpendRules, given the block itself, finds nothing
-// broken - but where a coin is not what its spend looks like, or worth more than half of all money.
+// Accounts of blocks: whatever of its coins met a block in the table, the account and the other
+// coins prove the rules exactly when BlockSpendRules, given the block itself, finds nothing broken
+// - but where a coin is not what its spend looks like, or worth more than half of all money.
 #include "join/block_account.h"
 
 #include "consensus/sigops.h"
@@ -54,7 +54,7 @@ private:
 
 MadeCoin CoinOf(const Coin& coin) { return {coin.value, SpendKindOf(coin.script), coin.coinbase}; }
 
-/** What a join leaves of a block, some of whose coins met it. */
+/** The account of a block for which a join has found some of the coins. */
 KeptRecords Leave(const HeaderNode& node, const ConsensusParams& params,
                   std::span<const TxView> txs, std::span<const Coin> coins, uint64_t known_of_ten)
 {

@@ -1,4 +1,5 @@
-// DurableUndo: what it makes durable when, what waits for that, and whose errors come up where.
+// DurableUndo: the records made durable and their times, the waits for that, and the places where
+// errors are reported.
 #include "join/durable_undo.h"
 
 #include "chain/header_node.h"

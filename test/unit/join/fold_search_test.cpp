@@ -101,7 +101,7 @@ private:
 
 bool IsIn(const Path& path, const Path& directory) { return path.parent_path() == directory; }
 
-/** Of the blocks whose coins the blocks from `first` on spend. */
+/** The blocks that made the coins which the blocks from `first` on spend. */
 std::set<uint32_t> MakersOf(const UndoSetup& setup, size_t first)
 {
     std::set<uint32_t> makers;
@@ -335,7 +335,7 @@ TEST_CASE("A fold may go beyond the blocks whose coins are wanted", "[keystone]"
     REQUIRE(found);
     CHECK(found->first == 30);
     CHECK(found->state.terminal_hash == terminal.hash);
-    // Of use for those only.
+    // Useful only for those.
     RequireDone(setup.RebuildLast(env, options, 30, std::move(found)));
     setup.RequireRightLast();
     RequireClean(setup.Directory());

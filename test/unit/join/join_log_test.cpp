@@ -1,4 +1,4 @@
-// JoinLog: what a worker meets whose colleague could not begin another step.
+// JoinLog: the error of a worker after another worker could not begin a step.
 #include "join/join_log.h"
 #include "records.h"
 #include "sim/fault_env.h"
@@ -9,7 +9,7 @@ namespace ibd::test {
 
 namespace {
 
-/** Of ten blocks, with pairs. */
+/** A job of ten blocks, with pairs. */
 JoinState NewState()
 {
     JoinState state;

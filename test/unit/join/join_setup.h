@@ -1,4 +1,4 @@
-// What tests of the join and of what is built on it share: options, what is left, and faults.
+// Shared code of tests of the join and its users: options, remaining files, and faults.
 #pragma once
 
 #include "join/spend_join.h"
@@ -22,7 +22,7 @@ inline JoinOptions MakeJoinOptions(const Path& directory, unsigned threads, size
     return options;
 }
 
-/** Short stretches, or small windows: what comes of a join is the same. */
+/** Short stretches, or small windows: the result of a join is the same. */
 inline PlanOrder AnyOrder()
 {
     constexpr uint64_t kBytes = 1'000;
@@ -51,7 +51,7 @@ inline void RequireDone(const Result<GeneratedHints>& made)
 }
 
 /** Rounds of up to eight deaths at any operation of `run(env)`, with `options` of one thread or
- *  two. `died()` changes what else a death may cost, and says whether all is done nevertheless;
+ *  two. `died()` changes the further losses of a kill, and says whether all is done nevertheless;
  *  `finish(done, env)` ends each round. */
 template <typename Run, typename Died, typename Finish>
 void DieAtRandomOperations(JoinOptions& options, uint64_t operations, Run run, Died died,

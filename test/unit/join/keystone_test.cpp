@@ -54,7 +54,7 @@ public:
         }
         RequireClean(Directory());
     }
-    /** What a join with JoinOptions::aggregate left. */
+    /** The result of a join with JoinOptions::aggregate. */
     FirstPass FoundFirst()
     {
         const auto state = Must(LoadJoinState(m_setup.CleanEnv(), Directory()));
@@ -259,7 +259,7 @@ TEST_CASE("The state of a join: round trip, and every changed byte or length is 
         CHECK(read.salt == state.salt);
         CHECK(read.sum == state.sum);
         CHECK(read.checksums == state.checksums);
-        JoinState other = state; // what could not be read back is not written
+        JoinState other = state; // a spill that could not be read back is not written
         other.outputs.pop_back();
         CHECK(Aborts([&] { (void)other.Encode(); }));
         other = state;

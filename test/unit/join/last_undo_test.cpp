@@ -1,5 +1,5 @@
 // Undo data of the last blocks alone: whatever the seed, order and supply of blocks, threads,
-// memory, moment of death and what a join has kept, the records are those of a walk over a map.
+// memory, moment of a kill and kept files of a join, the records are those of a walk over a map.
 #include "join/wanted_coins.h"
 #include "undo_setup.h"
 
@@ -241,7 +241,7 @@ TEST_CASE("A damaged block is read again, or named, and so is a damaged spill", 
                 [&](const Path& path) { return IsBlock(path) && ++reads % each == 0; });
             CAPTURE(round, each);
             const auto verdict = setup.RebuildLast(env, options, 20);
-            // What is read twice and is damaged twice is an error.
+            // Damage in both readings is an error.
             if (verdict) {
                 RequireDone(verdict);
                 setup.RequireRightLast();

@@ -232,8 +232,8 @@ void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exact
     RequireUndo(chain, threads, memory);
 }
 
-/** Blocks whose transactions spend what is there and now and then, `wild` times in a thousand, what
- *  is not; every few blocks a coinbase that came before, if it may or `wild`. */
+/** Blocks whose transactions spend what is there and now and then, `wild` times in a thousand, an
+ *  impossible event; every few blocks a repeated coinbase, if allowed or `wild`. */
 std::unique_ptr<WildChain> RandomChain(uint64_t wild)
 {
     auto& rng = TestRng();

@@ -1,5 +1,5 @@
-// Random blocks that spend coins of every kind, near the limits of the rules about them, and what
-// these rules say of such a block itself.
+// Random blocks that spend coins of every kind, near the limits of the rules about them, and the
+// verdict of these rules on such a block.
 #pragma once
 
 #include "chain/header_node.h"
@@ -100,7 +100,7 @@ inline void RandomBlock::AddInput(MutableTransaction& tx)
     coins.push_back(std::move(coin));
 }
 
-/** Of every kind whose signature operations are counted. */
+/** A script of every kind whose signature operations are counted. */
 inline void RandomBlock::DrawSpend(MutableInput& input, Bytes& script)
 {
     const Bytes many(1 + TestRng().Below(m_sigops), OP_CHECKMULTISIG);
@@ -138,7 +138,7 @@ inline void RandomBlock::DrawSpend(MutableInput& input, Bytes& script)
     }
 }
 
-/** What the rules say of the block itself. */
+/** The verdict of the rules on the block itself. */
 inline bool IsBroken(const HeaderNode& node, const ConsensusParams& params,
                      std::span<const TxView> txs, std::span<const Coin> coins)
 {

@@ -1,4 +1,4 @@
-// Random lives of outputs, and what a plain map makes of them.
+// Random lives of outputs, and their evaluation with a plain map.
 #pragma once
 
 #include "join/partition_join.h"
@@ -22,7 +22,7 @@ inline void AddTo(Lives& lives, const JoinRecord& record)
     lives[{record.name, record.NameRest()}].insert(record.Event());
 }
 
-/** What is made and not spent at the end, and the first event that cannot be. */
+/** The unspent outputs at the end, and the first impossible event. */
 struct Judgement {
     std::set<uint64_t> unspent;
     std::optional<uint64_t> problem;

@@ -1,5 +1,5 @@
 // SideFold: blocks that are read for something else, in any number and order, are folded as the
-// sync would fold them; what is not, or not durable, the sync does itself.
+// sync would fold them; the sync itself folds the others, and those not durable.
 #include "undo_setup.h"
 
 #include "swiftsync/accepted.h"
@@ -10,7 +10,7 @@ using namespace ibd::test;
 
 namespace {
 
-/** A sync after a first pass, and what is folded beside another reading before it. */
+/** A sync after a first pass, and a side fold during another reading before it. */
 struct SideSetup {
     explicit SideSetup(uint64_t seed, const TestChainOptions& shape = {})
         : undo(seed, shape), sync(undo.Setup())

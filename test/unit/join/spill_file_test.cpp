@@ -1,4 +1,4 @@
-// Spills: what was written is read, by partition; damage of any byte is noticed.
+// Spills: written records are read, by partition; damage of any byte is detected.
 #include "join/spill_series.h"
 
 #include "sim/fault_env.h"

@@ -76,7 +76,7 @@ private:
     bool m_checksums_right = true;
 };
 
-/** A chain on disk, and what its undo data is. */
+/** A chain on disk, and its expected undo data. */
 class UndoSetup {
 public:
     explicit UndoSetup(uint64_t seed, const TestChainOptions& shape = {})
@@ -118,7 +118,7 @@ public:
                             m_setup.Blocks(), supply, std::move(options), m_stop);
         return rebuild.Run(consumer);
     }
-    /** Of the last blocks only, from `first` on. */
+    /** Only the records of the last blocks, from `first` on. */
     Result<JoinVerdict> RebuildLast(Env& env, UndoOptions options, int32_t first,
                                     std::optional<FoundCoins> found = {})
     {

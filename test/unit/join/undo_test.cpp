@@ -54,7 +54,7 @@ TEST_CASE("Undo keystone: killed at any operation and resumed, whoever brings th
         CAPTURE(strangers);
         DieAtRandomOperations(
             options.join, counting.Operations(), rebuild,
-            [&] { // What the consumer has of it is durable or not, as it likes.
+            [&] { // The consumer may or may not make its records durable.
                 setup.Kept().Keep(setup.Right().size() - rng() % 20);
                 return false;
             },
@@ -217,7 +217,8 @@ TEST_CASE("No spill is written under the name of one that is being removed", "[k
         options.portion_ranges = 10;
         FaultEnv env;
         std::mutex mutex;
-        bool paired = false; // all is joined, and what the state does not name is being removed
+        bool paired = false; // all is joined, and files that the state does not name are being
+                             // removed
         std::set<std::string> there, there_when_paired, coins;
         const std::string first_of_portion =
             SpillPath({}, UndoPortions::kNearSpills).filename().string();
@@ -260,7 +261,7 @@ TEST_CASE("A consumer that fails ends the rebuild, and the next begins behind wh
         REQUIRE(setup.Kept().NextHeight() == 31);
         REQUIRE(Must(LoadJoinState(env, setup.Directory()))->stage == JoinStage::kPaired);
         setup.Kept().fails_at = 0;
-        // What is not durable in the end can be made again without a join.
+        // Records that are not durable at the end can be made again without a join.
         setup.Kept().fails_at_end = true;
         const auto not_durable = setup.Rebuild(env, options);
         REQUIRE_FALSE(not_durable.Ok());

@@ -1,4 +1,4 @@
-// HTTP requests: what is one, what is none, where one ends; whole and byte by byte.
+// HTTP requests: valid and invalid ones, and the end of a request; whole and byte by byte.
 #include "jsonrpc/http_parser.h"
 
 #include "support/catch.h"

@@ -113,7 +113,7 @@ TEST_CASE("malformed requests say what is wrong")
     expect(R"({"jsonrpc":"3.0","method":"echo"})", 400, "JSON-RPC version not supported");
     expect(R"({"jsonrpc":"2.0","id":1})", 400, "Missing method");
     expect(R"({"jsonrpc":"2.0","id":1,"method":"echo","params":7})", 400, "Params must be");
-    // What cannot be read is no notification, even without an id.
+    // A malformed request is not a notification, even without an id.
     expect(R"({"jsonrpc":"2.0","method":1})", 400, "Method must be a string");
 }
 

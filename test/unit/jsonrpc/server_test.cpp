@@ -49,7 +49,7 @@ public:
     {
         if (m_connected) (void)!::send(m_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     }
-    /** Until `end` has come, or the server closes. */
+    /** Reads until `end`, or until the server closes. */
     std::string Read(const std::string& end = "")
     {
         std::string answer;

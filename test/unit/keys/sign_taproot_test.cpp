@@ -165,7 +165,7 @@ TEST_CASE("leaves of one key and of several sign", "[taproot]")
     CHECK_FALSE(too_few.complete);
     CHECK(too_few.data.taproot_script_signatures.size() == 2);
 
-    // Of two leaves that can be signed the smaller witness is taken.
+    // If two leaves can be signed, the smaller witness is used.
     const Spend both("tr(" + internal + ",{multi_a(1," + Wif(1) + "," + PublicHex(2) + "),pk(" +
                      Wif(3) + ")})");
     CHECK(both.complete);

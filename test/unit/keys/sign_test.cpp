@@ -1,4 +1,4 @@
-// Signing: what is made spends what it was made for, and nothing else; parts add up.
+// Signing: a signature spends its output and no other; partial signatures are combined.
 #include "keys/sign.h"
 
 #include "support/catch.h"
@@ -189,7 +189,7 @@ TEST_CASE("signatures of several signers add up", "[sign]")
         tx.inputs[0].script_sig = data.script_sig;
         tx.inputs[0].witness = data.witness;
         CHECK(Spends(tx, output));
-        // A second signer may also sign on what the first left.
+        // A second signer may also add to the result of the first.
         KeyRing second = Ring({Secret(1)});
         second.AddScript(inner);
         second.AddScript(InWitness(inner));

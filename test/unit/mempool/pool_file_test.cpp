@@ -141,7 +141,7 @@ TEST_CASE("a pool comes back from its file", "[mempool]")
         }
         submit(cheap, now - 30);
         {
-            const Lock lock(pool.mutex); // what is added after it would let it expire
+            const Lock lock(pool.mutex); // a transaction added after it would make it expire
             AddTx(pool, {.tx = old, .fee = 1, .vsize = 100, .weight = 400, .time = 1});
         }
         Must(DumpPool(pool, file, PoolFileVersion::kObfuscated, env, log));

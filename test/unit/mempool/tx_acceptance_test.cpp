@@ -1,4 +1,4 @@
-// What the pool says to transactions, one for each reason to refuse them.
+// Verdicts of the pool, with a transaction for each reject reason.
 #include "crypto/ripemd160.h"
 #include "kit.h"
 #include "mempool/reorganise.h"
@@ -57,7 +57,7 @@ public:
         const SubmitOptions options{.arrival = {.now = now, .time = now}};
         return ReasonOf(Must(door.Submit(tx.Freeze(), options)).verdict.violation);
     }
-    /** Of the package, or else of its first transaction that is refused. */
+    /** The verdict on the package, or else on its first refused transaction. */
     std::string TestPackage(const std::vector<MutableTransaction>& txs)
     {
         std::vector<TransactionRef> package;
@@ -245,7 +245,7 @@ TEST_CASE("locks of time", "[mempool]")
     CHECK(desk.Test(tx).empty());
     tx.inputs[0].sequence = 5;
     CHECK(desk.Test(tx) == "non-BIP68-final");
-    // What no block holds yet counts as made in the next one.
+    // Unconfirmed coins count as made in the next block.
     const MutableTransaction parent = desk.Good();
     REQUIRE(desk.Accept(parent).empty());
     tx = Spending({{parent.Id(), 0}}, {kValue - 3 * kFee});
@@ -306,7 +306,7 @@ TEST_CASE("scripts and witnesses that are not standard", "[mempool]")
     CHECK(desk.Test(desk.Spend(kTrueHash, {1, 0x52})) ==
           "mempool-script-verify-flag-failed (Script evaluated without error but finished with a "
           "false/empty top stack element)");
-    // Outside of what is executed CHECKMULTISIG counts 20, times four.
+    // CHECKMULTISIG that is not executed counts 20, times four.
     MutableTransaction tx = Spending({desk.AddCoin(kTrueHash, 100 * kValue)}, {});
     tx.outputs.assign(200, {1000, MultisigScript()});
     CHECK(desk.Test(tx).empty());
@@ -462,7 +462,7 @@ TEST_CASE("transactions of disconnected blocks come back without a minimum fee",
     desk.Reorganise(disconnected);
     const Lock lock(desk.pool.mutex);
     CHECK(desk.pool.Find(cheap.Id()));
-    CHECK(desk.pool.Size() == 1); // the child of what did not come back left
+    CHECK(desk.pool.Size() == 1); // the child of a transaction that did not return left
 }
 
 TEST_CASE("of two returned transactions that conflict the earlier one stays", "[mempool]")
@@ -551,7 +551,7 @@ TEST_CASE("a transaction replaces what pays less", "[mempool]")
     CHECK(desk.Test(paying(2 * kFee)) == "insufficient fee");
     CHECK(desk.Accept(paying(4 * kFee)).empty());
     CHECK(desk.Size() == 1);
-    // It may not depend on what it replaces.
+    // It must not depend on a transaction that it replaces.
     const MutableTransaction last = paying(4 * kFee);
     CHECK(desk.Test(Spending({first.inputs[0].prevout, {last.Id(), 0}}, {kValue})) ==
           "bad-txns-spends-conflicting-tx");
@@ -650,7 +650,7 @@ TEST_CASE("wishes near the limits of their type overflow nothing", "[mempool]")
         return Spending({first.inputs[0].prevout}, {kValue - fee});
     };
     CHECK(desk.Test(other(2 * kFee)) == "insufficient fee");
-    // What counts less than nothing is replaced by anything.
+    // A transaction with a negative modified fee can be replaced by any.
     wish(first, kLeast);
     wish(first, kLeast);
     const MutableTransaction last = other(2 * kFee);

@@ -114,7 +114,7 @@ public:
         }
         return true;
     }
-    /** Of all clusters, by falling rate. */
+    /** The chunks of all clusters, by falling rate. */
     std::vector<FeeSize> Diagram() const
     {
         std::vector<FeeSize> sums;

@@ -115,7 +115,7 @@ TEST_CASE("the time is the clock's, and above the median", "[mining]")
     const HeaderNode* tip = miner.engine.chain->Tip();
     CHECK(miner.Assemble().header.time == tip->MedianTimePast() + 1);
     CHECK(MinimumBlockTime(*tip, miner.Params()) == tip->MedianTimePast() + 1);
-    // The clock goes on while somebody works on a template; it never goes back.
+    // The time of a template advances while a miner works on it, and never goes back.
     BlockHeader header = miner.Assemble().header;
     UpdateTime(header, *tip, miner.Params(), genesis + 9000);
     CHECK(header.time == genesis + 9000);
@@ -231,7 +231,7 @@ TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room
     CHECK(Must(roomy.assembler.Assemble(*roomy.engine.chain, kAnyone, BlockAssembler::Fill::kNot))
               .txs.empty());
 
-    // Room for one and a bit: the pair is left out whole, and what follows it still fits.
+    // Room for one and a bit: the pair is omitted as a whole, and later transactions still fit.
     options.max_weight = 8000 + 2 * weight + 1;
     options.min_fee_rate = 0;
     BlockAssembler narrow(roomy.engine.GetEnv(), roomy.engine.GetLog(), roomy.pool, options);

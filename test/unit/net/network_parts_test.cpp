@@ -1,5 +1,5 @@
 // The parts of PeerNetwork, each without sockets: which connections are made, accepted and refused,
-// and what is known of peers and addresses.
+// and the data about peers and addresses.
 #include "net/parts_support.h"
 
 #include "net/socket_link.h"

@@ -127,7 +127,7 @@ public:
         }
         return true;
     }
-    /** What the system takes without waiting. */
+    /** The bytes that the system accepts without waiting. */
     size_t WriteSome(ByteSpan bytes)
     {
         const ssize_t size = ::send(m_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -58,7 +58,7 @@ public:
                           [&](const Member& member) { return member.sent == m_block.size(); }));
     }
     size_t Size() const { return m_peers.size(); }
-    /** Leaves one after another, all together, in the middle of what they send. */
+    /** Leaves one after another, all at once, in the middle of a message. */
     void Leave() { m_peers.clear(); }
 
 private:
@@ -123,7 +123,7 @@ TEST_CASE("a peer that only speaks v1 is connected again by v1", "[network]")
     client.network->Control().TryNode(server.Address().ToString(), true);
     const PeerInfo info = client.OnlyPeer();
     CHECK(info.traffic.transport.ProtocolName() == std::string("v1"));
-    CHECK(info.connection.id == 1); // the first was in vain
+    CHECK(info.connection.id == 1); // the first had no effect
     server.WaitForPeers(1);
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("what strangers send has a bound, whether they stay, leave or come aga
         if (round == 0) CHECK(crowd.Finished() == InputRoom::kStrangersBytes / kMaxPayload);
         CHECK(crowd.Finished() < crowd.Size());
     }
-    // What they sent is processed, and others get their turn.
+    // Their messages are processed, and others are served.
     sink.has_room = true;
     kit.WaitForPeers(0);
     Crowd crowd(kit.Address());

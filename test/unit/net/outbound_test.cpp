@@ -63,7 +63,7 @@ TEST_CASE("free slots are filled from the address manager", "[outbound]")
     (void)first.peer.HearType("getaddr");
     CHECK(kit.network->Addresses().Counts(std::nullopt).in_tried == 1); // it is alive
 
-    // Not another of the same group; one that it tells of, though.
+    // Not another of the same group; but one that it announces.
     CHECK(kit.network->Addresses().Add(*Endpoint::Parse("1.2.9.9", 8333), false) ==
           AddAddressResult::kOk);
     AddrMessage list;

@@ -1,5 +1,5 @@
-// What tests of blocks from peers share: a sink that stores them for a TestNode, and what the node
-// asked for.
+// Shared code of tests of blocks from peers: a sink that stores them for a TestNode, and the node's
+// requests.
 #pragma once
 
 #include "net/peer_support.h"
@@ -70,7 +70,7 @@ public:
     int puts = 0;
     bool refuse_all = false; //!< as against a rule
     bool connect = true;
-    bool judges_later = false; //!< for now nothing is said of what was refused
+    bool judges_later = false; //!< refused blocks are not reported for now
 
 private:
     void Refuse(const PeerBlock& block, RuleViolation::Kind kind, const char* reason)

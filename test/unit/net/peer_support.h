@@ -1,5 +1,6 @@
-// What tests of peers share: a chain in memory, a link that keeps what is sent, and a node of both
-// whose peers are scripts or other nodes. All is deterministic: time stands until it is moved.
+// Shared code of tests of peers: a chain in memory, a link that records sent messages, and a node
+// of both whose peers are scripts or other nodes. All is deterministic: time stands until it is
+// moved.
 #pragma once
 
 #include "net/peer/peer_manager.h"
@@ -268,7 +269,7 @@ public:
         out.start_height = 7;
         return out;
     }
-    /** Connects and shakes hands; what was sent until then is dropped. */
+    /** Connects and completes the handshake; messages sent until then are dropped. */
     PeerId Befriend(ConnectionKind kind, const char* address = "8.8.8.8:8333",
                     uint32_t permissions = kPermitNone, VersionMessage version = Version())
     {
@@ -302,7 +303,7 @@ public:
         Run();
     }
 
-    /** Types of what was sent to a peer since the last call. */
+    /** Types of the messages sent to a peer since the last call. */
     std::vector<std::string> Types(PeerId id)
     {
         std::vector<std::string> out;

@@ -1,5 +1,5 @@
-// What tests of transports share: chance from the test's seed, messages, and two transports whose
-// bytes go back and forth in pieces.
+// Shared code of tests of transports: random numbers from the test's seed, messages, and two
+// transports whose bytes go back and forth in pieces.
 #pragma once
 
 #include "net/wire/message_table.h"
@@ -79,7 +79,7 @@ public:
         return m_sides[0].queue.empty() && m_sides[1].queue.empty() ? "" : "stuck";
     }
 
-    /** What a side was given to send, or has received. */
+    /** Messages that a side has sent or received. */
     const std::vector<Sample>& Sent(bool by_caller) const { return m_sides[!by_caller].sent; }
     const std::vector<Sample>& Received(bool by_caller) const
     {

@@ -1,5 +1,6 @@
-// BoosterSession with a network: it waits for headers, refuses hints that do not fit, goes on after
-// any death, and says what room it needs. And the gate for hints, case by case.
+// BoosterSession with a network: it waits for headers, refuses hints that do not fit, continues
+// after a kill at any moment, and logs the disk space that it needs. And the gate for hints, case
+// by case.
 #include "booster/headers_watch.h"
 
 #include "sim_net.h"

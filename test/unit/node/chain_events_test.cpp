@@ -1,4 +1,4 @@
-// ChainEvents: the chain's changes as values, in order, while the chain goes on. Commands.
+// ChainEvents: the chain's changes as values, in order, while the chain continues. Commands.
 #include "node/chain_events.h"
 #include "node/commands.h"
 

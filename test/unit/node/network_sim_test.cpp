@@ -58,7 +58,7 @@ private:
     std::vector<RefusedBlock> m_refused;
 };
 
-/** What tells two runs of a seed apart. */
+/** The values that distinguish two runs of a seed. */
 struct Trace {
     uint64_t steps = 0;
     int64_t time = 0;
@@ -129,7 +129,7 @@ void RunSeeds(Trace (*sync)(uint64_t seed, const Path& dir), uint64_t first, con
         all.replaced += trace.replaced;
         std::filesystem::remove_all(dir);
     }
-    // Of each seed, whether one gets to lie depends on what was asked of it.
+    // For each seed, a liar can lie only if a block is requested from it.
     CHECK(all.liars > 0);
     CHECK(2 * (all.discouraged - all.caught_in_headers) > all.liars); // some lie too late
     CHECK(all.caught_in_headers > 0);

@@ -1,4 +1,4 @@
-// bitcoind's options: what they become, and which values are refused.
+// bitcoind's options: their parsed values, and refused values.
 #include "net/network_config.h"
 #include "net/option_rows.h"
 #include "node/option_table.h"
@@ -423,7 +423,7 @@ TEST_CASE("tests may move activations; bad values are named")
     CHECK(Read({"-signetchallenge=51"}, "signet").Ok());
     CHECK_FALSE(Read({"-vbparams=testdummy:x:0"}).Ok());
     CHECK_FALSE(Read({"-test=bip94"}, "main").Ok());
-    // What is another network's is not looked at; deployments are every network's.
+    // Options of another network are not checked; deployments are checked on every network.
     CHECK(Read({"-signetchallenge=zz"}, "main").Ok());
     for (const char* chain : {"test", "testnet4", "signet"}) {
         INFO(chain);
@@ -475,7 +475,7 @@ TEST_CASE("settings.json ranks between command line and bitcoin.conf")
           "Settings file could not be read:\n- Found duplicate key par in settings file " +
               path.string());
     CHECK_THAT(refused("{"), Catch::Contains(path.string() + " does not contain valid JSON."));
-    CHECK(text() == "{"); // what cannot be read is left for the user to look at
+    CHECK(text() == "{"); // an unreadable file is kept for the user
 }
 
 TEST_CASE("parameter interaction sets options that the user did not, and logs it")

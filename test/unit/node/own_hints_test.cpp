@@ -1,5 +1,5 @@
-// The booster without a hints file: deaths at any operation with blocks stored and from peers, what
-// is left of earlier starts, when it runs unasked, and up to which block.
+// The booster without a hints file: deaths at any operation with blocks stored and from peers,
+// files of earlier starts, runs by default, and the choice of the terminal block.
 #include "booster/undo_run.h"
 #include "join/join_state.h"
 #include "sim_net.h"
@@ -71,7 +71,7 @@ bool LeavesNothing(Machine& machine)
     return true;
 }
 
-/** One start, that dies at an operation unless that is 0. */
+/** One start, killed at an operation unless that is 0. */
 bool Builds(const Path& dir, const OwnHintsOptions& own, uint64_t crash_at = 0)
 {
     Start start(dir, own);
@@ -348,7 +348,7 @@ TEST_CASE("own hints: unasked only where there is room for what comes of them")
 TEST_CASE("own hints: pairs are kept by default where there is room for undo data as well")
 {
     const TempDir dir{MemoryFolder()};
-    // Of 200 blocks of 8.7 MB: 2,000 MiB would do for the pairs alone.
+    // With 200 blocks of 8.7 MB, 2,000 MiB would suffice only for the pairs.
     for (const uint64_t room : {1'700, 2'000, 3'000}) {
         OwnHintsOptions own = Own(Mode::kAsked);
         own.undo = UndoWanted::kIfRoom;

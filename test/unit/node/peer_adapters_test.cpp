@@ -1,5 +1,5 @@
-// What stands between peers and the chain: a view of it, what is missing above the tip, and a sink
-// for blocks.
+// The adapters between peers and the chain: a view of it, the missing blocks above the tip, and a
+// sink for blocks.
 #include "booster/tip_download.h"
 #include "node/chain_for_peers.h"
 
@@ -19,7 +19,7 @@ std::vector<BlockHeader> HeadersOf(const std::vector<KitBlock>& blocks)
     return out;
 }
 
-/** A chain of genesis, and what peers see of it. */
+/** A chain of genesis, and the peers' view of it. */
 struct Fixture {
     explicit Fixture(const TempDir& dir) : engine(params, dir.Get() / "data")
     {

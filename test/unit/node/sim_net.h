@@ -181,7 +181,7 @@ private:
     std::vector<std::unique_ptr<sim::Host>> m_hosts;
 };
 
-/** The network goes on while the booster has nothing to do, on the booster's thread. */
+/** The network runs while the booster is idle, on the booster's thread. */
 class SteppedFetcher : public BlockFetcher {
 public:
     explicit SteppedFetcher(Net& net) : m_net(net) {}
@@ -239,13 +239,13 @@ inline SessionHooks WithPeers(BlockFetcher& fetcher)
     return {.start_fetcher = [&](ChainManager&) { return &fetcher; }};
 }
 
-/** Deaths at any operation of a run: the first machine of a test runs undisturbed, which tells how
- *  many operations there are. */
+/** Deaths at any operation of a run: the first machine of a test runs undisturbed, which counts the
+ *  operations. */
 class Deaths {
 public:
     explicit Deaths(sim::Rng& rng) : m_rng(rng) {}
 
-    /** Has a machine `run(env, start)` again and again, the first times with a death, until one
+    /** Calls `run(env, start)` of a machine again and again, the first times with a kill, until one
      *  ends well. None may fail otherwise. */
     template <typename Run> void DieUntilDone(Machine& machine, Run run)
     {

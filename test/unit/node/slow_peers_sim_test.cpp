@@ -73,7 +73,7 @@ private:
     std::vector<RefusedBlock> m_refused;
 };
 
-/** What a peer does with the blocks and headers that it is asked for. */
+/** The behaviour of a peer when blocks and headers are requested from it. */
 struct Strategy {
     const char* name;
     size_t honest_blocks; //!< that it gives at once before anything else

@@ -1,4 +1,5 @@
-// TxIntake: its bound, the order of verdicts and its end. PoolForPeers: what peers see of the pool.
+// TxIntake: its bound, the order of verdicts and its end. PoolForPeers: the peers' view of the
+// pool.
 #include "mempool/kit.h"
 #include "mempool/upkeep.h"
 #include "net/seeded_env.h"
@@ -63,7 +64,7 @@ public:
         m_coins.coins[name].height = 1;
         return Spending({name}, {kValue - fee}).Freeze();
     }
-    /** Of about this size; it breaks the rules. */
+    /** A transaction of about this size; it breaks the rules. */
     TransactionRef Large(size_t bytes)
     {
         MutableTransaction tx = Spending({Name(m_made++)}, {1'000});
@@ -93,7 +94,7 @@ public:
 
     std::atomic<bool> is_shut = false;
     std::atomic<bool> broken = false;
-    mutable std::counting_semaphore<> reached{0}; //!< a check has come to the shut door
+    mutable std::counting_semaphore<> reached{0}; //!< a check has reached the closed door
     mutable std::counting_semaphore<> opened{0};
     std::counting_semaphore<> news{0};
     std::optional<Error> fatal;

@@ -83,7 +83,7 @@ void ForEachField(Check check)
     }
 }
 
-/** What decodes encodes, and the encoded form is the same after another round. */
+/** A decoded PSBT can be encoded, and the encoded form is stable. */
 bool FailsOrStays(const std::string& hex)
 {
     const auto decoded = DecodeHex(hex);
@@ -93,7 +93,8 @@ bool FailsOrStays(const std::string& hex)
     return again && EncodePsbt(*again) == encoded;
 }
 
-/** All fields that can stand together: what an input's final scripts leave over is not written. */
+/** All fields that can stand together: fields made obsolete by an input's final scripts are not
+ *  written. */
 std::string Everything(uint32_t version)
 {
     PsbtText text{version, "", "", ""};

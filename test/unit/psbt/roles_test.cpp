@@ -162,7 +162,7 @@ TEST_CASE("only PSBTs about the same transaction are combined", "[psbt]")
     const Bytes script = Wallet("wpkh(A)", "").script;
     Psbt psbt = Spending(script, kPsbtVersion2);
     Psbt other = psbt;
-    other.inputs[0].sequence = 7; // no part of what they have in common
+    other.inputs[0].sequence = 7; // not part of the common fields
     other.modifiable = uint8_t{7};
     psbt.modifiable = uint8_t{1};
     REQUIRE(CombinePsbt(psbt, other));

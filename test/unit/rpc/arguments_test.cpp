@@ -196,7 +196,7 @@ std::string ResultHelp(const RpcTable& table, const RpcMethod& method)
     return text;
 }
 
-/** Members of `value` that `help` does not name; what is named by a hash or an address is data. */
+/** Members of `value` that `help` does not name; members named by a hash or an address are data. */
 void FindUnnamed(const UniValue& value, const std::string& help, std::set<std::string>& out)
 {
     for (size_t i = 0; i < value.size(); ++i) {

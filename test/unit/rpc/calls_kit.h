@@ -35,7 +35,7 @@ public:
     {
         return Execute(method, Parse(params));
     }
-    /** The answer as text, or "-8: what is wrong". */
+    /** The answer as text, or "-8: message". */
     std::string Outcome(const std::string& method, const UniValue& params)
     {
         try {

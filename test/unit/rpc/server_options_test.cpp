@@ -1,4 +1,4 @@
-// What the options of the RPC server mean.
+// The meaning of the RPC server's options.
 #include "rpc/server_options.h"
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
-// What signature hashes keep between signatures and inputs: the same hashes as without, bounded,
-// and nothing read that no signature asks for.
+// Cached parts of signature hashes between signatures and inputs: the same hashes as without,
+// bounded, and nothing read that no signature asks for.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
 #include "script/script.h"

@@ -1,5 +1,6 @@
 // The largest real transactions: thousands of signatures over hundreds of kilobytes, and a witness
-// of half a million items. What they spend is not in the test data but follows from their inputs.
+// of half a million items. The spent outputs are not in the test data but are derived from the
+// inputs.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
 #include "script/standard.h"

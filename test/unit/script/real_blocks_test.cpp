@@ -17,7 +17,7 @@ using namespace ibd::test;
 
 namespace {
 
-// What consensus holds a block of that height to: these from genesis on, the others later.
+// The consensus flags for a block of that height: these from genesis on, the others later.
 constexpr ScriptFlags kAlways = kVerifyP2sh | kVerifyWitness | kVerifyTaproot;
 constexpr ScriptFlags kAll = kAlways | kVerifyDerSig | kVerifyCltv | kVerifyCsv | kVerifyNullDummy;
 

@@ -16,7 +16,7 @@ using namespace ibd::test;
 
 namespace {
 
-/** What the original algorithm hashes, by changing a copy of the transaction. */
+/** The message of the original algorithm, made by changing a copy of the transaction. */
 Hash32 SlowLegacySigHash(const TxView& view, size_t index, ByteSpan script, uint32_t hash_type)
 {
     MutableTransaction tx = MutableTransaction::FromView(view);

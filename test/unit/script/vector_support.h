@@ -1,5 +1,5 @@
-// What tests over published script vectors share: flag names, scripts as words, and spends built
-// around a script.
+// Shared code of tests over published script vectors: flag names, scripts as words, and spends
+// built around a script.
 #pragma once
 
 #include "primitives/transaction.h"

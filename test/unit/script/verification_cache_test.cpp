@@ -1,4 +1,4 @@
-// The caches of what was verified: bounded, lossy, never wrong.
+// The caches of verified signatures and scripts: bounded, lossy, never wrong.
 #include "script/verification_cache.h"
 
 #include "support/testdata.h"

@@ -1,4 +1,4 @@
-// What storage tests share: random coins and blocks, and Core's golden data directory.
+// Shared code of storage tests: random coins and blocks, and Core's golden data directory.
 #pragma once
 
 #include "script/coin.h"

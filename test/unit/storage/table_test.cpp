@@ -282,7 +282,7 @@ TEST_CASE("a work folder that the booster did not make is not touched")
     CHECK(refused.Message().find("move it away") != std::string::npos);
     for (const Path& folder : foreign) CHECK(fs::exists(folder / "new" / "CURRENT"));
 
-    // What is put into a work folder of ours stays there, and so does its marker.
+    // A foreign file in our work folder is kept, and so is the marker.
     fs::remove_all(work.Get());
     Must(work.Make(TestEnv()));
     fs::create_directory(work.New());

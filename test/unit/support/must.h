@@ -1,4 +1,4 @@
-// Must(): for what a test takes for granted.
+// Must(): for calls that a test requires to succeed.
 #pragma once
 
 #include "util/result.h"

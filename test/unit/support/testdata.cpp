@@ -27,7 +27,7 @@ std::pair<std::string, int> OutputOf(const std::string& command)
     return {out, pclose(pipe)};
 }
 
-/** Of several lines the last. */
+/** If there are several lines, the last one. */
 std::string LastLine(const std::string& text)
 {
     const size_t end = text.rfind('\n');

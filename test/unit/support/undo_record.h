@@ -1,4 +1,4 @@
-// What a record of undo data in pieces is, put together.
+// The joined bytes of a record of undo data in pieces.
 #pragma once
 
 #include "storage/undo.h"

@@ -1,5 +1,4 @@
-// Aggregates: the fast sum against its slow reference, algebra, and what an unsalted sum would
-// miss.
+// Aggregates: the fast sum against its slow reference, algebra, and an attack on an unsalted sum.
 #include "swiftsync/aggregate.h"
 
 #include "support/testdata.h"

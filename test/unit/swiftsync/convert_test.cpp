@@ -1,4 +1,4 @@
-// Hints that are converted beside the blocks: from all outputs to shapes to spendable ones, what is
+// Hints that are converted beside the blocks: from all outputs to shapes to spendable ones, hints
 // of other blocks, and stopping.
 #include "swiftsync/convert_hints.h"
 #include "sync_setup.h"

@@ -436,7 +436,7 @@ TEST_CASE("Hints changed in place while in use: an error that names the file, no
         changed_to({});
         changed_to(ByteSpan(good).first(good.size() / 2));
         Bytes other = good;
-        // The records; what the index says was taken in when it was opened.
+        // The records; the index was read when the file was opened.
         for (size_t i = good.size() * 3 / 5; i < good.size() * 4 / 5; ++i) other[i] = 0xff;
         changed_to(other);
         SyncSetup stranger(15, {.blocks = 90}, counting);

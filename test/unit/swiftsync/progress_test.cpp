@@ -1,5 +1,5 @@
-// What the engine says of itself while it works and at its end, at moments that operations on files
-// fix, and not the clock.
+// The progress that the engine reports while it works and at its end, at moments that operations on
+// files fix, and not the clock.
 #include "sync_setup.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a run goes on from, what it must not go on from, and what is left to do after its end.
+// Resuming: states from which a run may and may not resume, and work that remains after its end.
 #include "accepted.h"
 #include "sync_setup.h"
 

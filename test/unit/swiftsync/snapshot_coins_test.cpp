@@ -72,7 +72,7 @@ public:
         options.proves = &hints;
         return options;
     }
-    /** As a start of the node does it: what is kept is used. */
+    /** Like a start of the node: kept files are used. */
     Result<Verdict> Prove(Env& env, unsigned threads = 1)
     {
         IBD_ASSIGN_OR_RETURN(auto hints, Open(env));

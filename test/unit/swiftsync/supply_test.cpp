@@ -1,5 +1,6 @@
 // Blocks from anywhere: a supply whose blocks arrive late, in any order, and bad before they are
-// good, leads to the same coins; what a checkpoint calls folded was made durable by its source.
+// good, leads to the same coins; blocks that a checkpoint lists as folded were made durable by
+// their source.
 #include "accepted.h"
 #include "sync_setup.h"
 

@@ -25,7 +25,7 @@ inline AggregateSalt RandomSalt()
     return salt;
 }
 
-/** What a first pass over all blocks of `chain` finds, done naively. */
+/** The result of a first pass over all blocks of `chain`, computed naively. */
 inline FirstPass NaiveFirstPass(TestChain& chain, AggregateKind kind, const AggregateSalt& salt)
 {
     const FoldRules rules =
@@ -131,7 +131,7 @@ public:
         REQUIRE_FALSE(std::filesystem::exists(Booster() / "run000000.dat"));
         REQUIRE_FALSE(std::filesystem::exists(Chainstate().string() + ".ibdbooster"));
     }
-    /** Removes the finished chainstate and what the booster keeps. */
+    /** Removes the finished chainstate and the booster's files. */
     void Reset()
     {
         std::filesystem::remove_all(Chainstate());

@@ -185,8 +185,8 @@ TEST_CASE("the chain is chosen once, by flag or by name")
     CHECK(chain({"-regtest"}, "") == "regtest");
     CHECK(chain({"-chain=signet"}, "") == "signet");
     CHECK(chain({}, "testnet4=1") == "testnet4");
-    // As in Core: what is negated on the command line is as if it were not there, and of lines in
-    // the file the last counts.
+    // As in Core: a negated option on the command line is treated as absent, and of lines in the
+    // file the last counts.
     CHECK(chain({"-noregtest"}, "regtest=1") == "regtest");
     CHECK(chain({"-regtest=0"}, "regtest=1") == "main");
     CHECK(chain({}, "regtest=1\nregtest=0") == "main");
@@ -239,7 +239,7 @@ TEST_CASE("an included file may choose the network")
     CHECK(*args.ChainName() == "signet");
     args.SelectNetwork("signet");
     CHECK(args.GetInt("-dbcache", 0) == 7);
-    // What its section includes comes too late.
+    // An include of its section is read too late.
     CHECK(args.IgnoredIncludes() == Strings{"late.conf"});
 
     ArgsManager named = MakeArgs();

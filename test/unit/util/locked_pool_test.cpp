@@ -15,7 +15,7 @@ namespace ibd::test {
 
 namespace {
 
-/** What became of pages of the heap. */
+/** The operations on pages of the heap. */
 struct Machine {
     static constexpr size_t kPage = 4096;
 
@@ -205,7 +205,7 @@ TEST_CASE("a secret that is larger than an arena has its own, and no memory is s
     CHECK_THROWS_AS(pool->Allocate(SIZE_MAX), std::bad_alloc);
     machine.most = machine.given;
     CHECK_THROWS_AS(pool->Allocate(2 * LockedPool::kArenaSize), std::bad_alloc);
-    CheckSums(pool->Stats()); // and the pool goes on
+    CheckSums(pool->Stats()); // and the pool continues
     void* const small = pool->Allocate(16);
     CHECK(small != nullptr);
     pool->Free(small);

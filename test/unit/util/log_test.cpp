@@ -24,7 +24,7 @@ std::string WholeFile(Env& env, const Path& path)
     return std::string(AsChars(*data));
 }
 
-/** What one run has written. */
+/** The lines of one run. */
 std::string Contents(Env& env, const Path& path)
 {
     const std::string text = WholeFile(env, path);
@@ -299,7 +299,7 @@ TEST_CASE("progress knows rate and time left, and logs now and then")
     meter.Finish();
     CHECK(log.Lines().size() == 3);
     CHECK(log.Lines().back() == "Reading: 200 blocks in 20 s, 10 blocks/s");
-    // What was done before counts for the whole, not for the rate.
+    // Earlier work counts for the total, not for the rate.
     ProgressMeter resumed(env, log, {.label = "r", .unit = "bytes", .total = 4000, .start = 2000});
     env.micros += 1'000'000;
     resumed.Update(2500, "7 blocks");

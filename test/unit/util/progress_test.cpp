@@ -21,7 +21,7 @@ using ibd::test::KeptLog;
 
 namespace {
 
-/** A pseudo-terminal: what is written to Tty() comes out of Shown(). */
+/** A pseudo-terminal: text written to Tty() is read from Shown(). */
 class Pty {
 public:
     explicit Pty(unsigned short columns) : m_primary(::posix_openpt(O_RDWR | O_NOCTTY))

@@ -1,4 +1,4 @@
-// What a Result takes for its value.
+// Types that a Result converts to its value.
 #include "util/found.h"
 
 #include <memory>

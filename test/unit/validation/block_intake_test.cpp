@@ -23,7 +23,7 @@ public:
     ~Receiver() override
     {
         intake.Stop();
-        thread.Activate(); // until then it tells the intake its verdicts
+        thread.Activate(); // until then it reports verdicts to the intake
     }
     void BlockChecked(const BlockHash& hash, const RuleResult& verdict) override
     {

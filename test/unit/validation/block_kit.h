@@ -10,7 +10,7 @@
 
 namespace ibd::test {
 
-/** A finished block and what the next one needs of it. */
+/** A finished block and the data that the next one needs. */
 struct KitBlock {
     BlockHash hash;
     int height = 0;

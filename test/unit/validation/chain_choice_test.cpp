@@ -187,8 +187,8 @@ private:
         m_engine->Start();
     }
 
-    /** Of failed blocks and what is on top of them only the former are marked in the database, as
-     *  Core may leave it. */
+    /** In the database only failed blocks are marked, not their descendants, as Core may leave it.
+     */
     void UnmarkChildren()
     {
         std::map<BlockHash, BlockIndexRecord> records;

@@ -12,7 +12,7 @@ namespace ibd::test {
 
 namespace {
 
-/** Of a block that differs from the others at its height. */
+/** A coinbase script that differs from the others at its height. */
 KitOptions Salted(uint32_t salt)
 {
     KitOptions options;

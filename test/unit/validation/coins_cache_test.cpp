@@ -225,7 +225,7 @@ TEST_CASE("the outpoints without an entry are those of a plain search, in their 
         if (rng() % 2 == 0) {
             if (Must(cache.Get(name))) held.insert(name);
         } else if (Must(cache.Spend(name))) {
-            // What the base has stays, as spent, until it is written.
+            // A spent coin of the base stays as a spent entry until it is written.
             if (fresh.erase(name) != 0) {
                 held.erase(name);
             } else {

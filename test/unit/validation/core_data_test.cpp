@@ -1,5 +1,5 @@
-// A data directory that Bitcoin Core wrote: what we write from the same blocks is the same, and we
-// open and go on from Core's own.
+// A data directory that Bitcoin Core wrote: our directory from the same blocks is the same, and we
+// open and continue Core's own.
 #include "block_kit.h"
 #include "fixture.h"
 

@@ -1,4 +1,4 @@
-// What a crash leaves, and what starting again makes of it: the coins at the block that the index
+// The state after a crash, and the result of the next start: the coins at the block that the index
 // knows, exactly.
 #include "block_kit.h"
 #include "crypto/sha256.h"

@@ -240,7 +240,7 @@ TEST_CASE("blocks are disconnected only once all of them are sound")
         }
         CHECK(Must(obstacle).block == stored.node);
         CHECK(Must(obstacle).kind == Obstacle::Kind::kDamaged);
-        CHECK(Must(chain.InvalidateBlock(low)).block == stored.node); // it has not come yet
+        CHECK(Must(chain.InvalidateBlock(low)).block == stored.node); // it was not received yet
         REQUIRE(Must(chain.AcceptBlock(stored.raw[kDamaged - 1])).is_new);
         CHECK(Must(chain.InvalidateBlock(low)).block == nullptr);
         CHECK(chain.Tip()->height == kDamaged - 6);

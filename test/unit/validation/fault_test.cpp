@@ -14,7 +14,7 @@ namespace ibd::test {
 
 namespace {
 
-/** What is compared: all that a node keeps. */
+/** The compared state: everything that a node stores. */
 struct Kept {
     BlockHash tip;
     CoinsDump coins;
@@ -198,7 +198,7 @@ struct Fault {
     std::string kind;    //!< of what failed, once it did
 };
 
-/** One life with a fault, one without; what is there then. */
+/** One life with a fault, one without; the final state. */
 Kept LiveTwice(const Story& story, const ChainParams& params, const Path& base, size_t cache,
                uint64_t seed, Fault& fault, uint64_t* operations = nullptr)
 {

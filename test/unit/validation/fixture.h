@@ -66,8 +66,8 @@ inline CoinsDump DumpCoins(ChainManager& chain)
     return dump;
 }
 
-/** Stores and manager over a data directory; reopens as often as wanted. Going away without
- *  Flush() is what a crash leaves. */
+/** Stores and manager over a data directory; reopens as often as wanted. Destruction without
+ *  Flush() leaves the state of a crash. */
 class Engine {
 public:
     /** `batch_bytes`: of the coins' database. */

@@ -221,7 +221,7 @@ TEST_CASE("generated block files with key, padding and torn tail are indexed whe
     Engine engine(params, base);
     Must(engine.Importer().Reindex());
     engine.Start();
-    // The torn record may be any block: what is below it must be there.
+    // The torn record may be any block: the blocks below it must exist.
     CHECK(engine.chain->Tip()->height > 0);
     REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }

@@ -1,5 +1,5 @@
-// Pruning: which files may go, what is left when they went, and that no fault of the disk on the
-// way costs more than a restart.
+// Pruning: which files may go, the files that remain, and that no fault of the disk on the way
+// costs more than a restart.
 #include "block_kit.h"
 #include "fixture.h"
 #include "sim/fault_env.h"
@@ -12,7 +12,7 @@ namespace ibd::test {
 namespace {
 
 constexpr uint64_t kMebibyte = 1 << 20;
-/** What is kept free below the target. */
+/** The space kept free below the target. */
 constexpr uint64_t kBuffer = 17 * kMebibyte;
 
 /** Files of 100 blocks each, of `megabytes`, and the last of ten. */
@@ -68,7 +68,8 @@ TEST_CASE("automatic pruning takes as few files as bring the rest below its targ
     CHECK(FilesAboveTarget(files, goal) == FirstFiles(5));
     goal.target = 100 * kMebibyte;
     CHECK(FilesAboveTarget(files, goal) == FirstFiles(7)); // up to block 711
-    // In initial download room is made for what is still to come, unless nothing has to go at all.
+    // In initial download space is freed for further blocks, unless no file has to be deleted at
+    // all.
     goal = {.target = 900 * kMebibyte, .tip = 999, .best_header = 1299, .downloading = true};
     CHECK(FilesAboveTarget(files, goal) == FirstFiles(5)); // and for 300 blocks: 286.1 MiB
     goal.downloading = false;
@@ -165,7 +166,8 @@ public:
     BlockStore& Blocks() { return m_stack->Blocks(); }
     BlockIndexDb& Index() { return m_stack->Index(); }
 
-    /** What the index says is there, is; what it says is not, no file is left for. */
+    /** All blocks that are stored according to the index exist; files that it does not name do not.
+     */
     void CheckConsistent()
     {
         std::vector<const HeaderNode*> nodes;
@@ -310,7 +312,7 @@ TEST_CASE("no block goes that a reader needs, now or after a crash")
     };
     prune();
     CHECK_FALSE(node.chain->HasPruned());
-    CHECK(locks.asked == 0); // no coins are written in vain
+    CHECK(locks.asked == 0); // no coins are written without need
     locks.now = kBlocks;
     prune();
     CHECK_FALSE(node.chain->HasPruned());
@@ -447,7 +449,7 @@ TEST_CASE("a fault while files are pruned costs a restart and nothing else")
         INFO("operation " << number << " of " << operations << (dies ? ", the last" : ""));
         CHECK(live(number).second == wanted);
     }
-    if (dies) return; // a dead machine does not say what it was asked for
+    if (dies) return; // a killed machine does not report the request
     CHECK(kinds.contains("remove"));
     CHECK(kinds.contains("sync"));
 }

@@ -215,7 +215,7 @@ TEST_CASE("a better branch that is invalid in the middle is left again")
     for (const KitBlock& block : above) CHECK(engine.Node(block.hash)->Failed());
     CHECK(engine.chain->Read().Tree().BestHeader() == engine.chain->Tip());
 
-    // What holds of the branch below the bad block can still win.
+    // The valid part of the branch below the bad block can still win.
     const auto longer = kit.MakeChain(other.back(), 20, 8);
     Feed(engine, longer);
     CHECK(engine.chain->Tip()->hash == longer.back().hash);

@@ -175,7 +175,7 @@ TEST_CASE("signature operations of the whole block are counted with those in red
     options.txs = {tx};
     g.Passes(options);
 
-    // Pay to script hash: only with the coin at hand does the redeem script count.
+    // Pay to script hash: the redeem script counts only if the coin is known.
     Bytes redeem(500, OP_CHECKSIG);
     redeem.push_back(OP_1);
     MutableTransaction fund = SpendTx({OutPoint{g.parts, 1}}, {});

@@ -194,7 +194,7 @@ TEST_CASE("a transaction is known under the same flags only, and let go when not
     CHECK(run(kFlags) == 3);
 }
 
-// What is expected says where to look ahead, and nothing else.
+// The expected transactions are only a hint for prefetching.
 TEST_CASE("transactions other than the expected ones, or in another order, get the same verdict")
 {
     const auto loaded = Load();
@@ -212,7 +212,8 @@ TEST_CASE("transactions other than the expected ones, or in another order, get t
         ScriptThreads looks_ahead(0), looks_not(0);
         looks_ahead.SetCaches(&expecting);
         looks_not.SetCaches(&plain);
-        // What is added: most of the block, sometimes in another order, sometimes with a bad one.
+        // The added transactions: most of the block, sometimes in another order, sometimes with a
+        // bad one.
         std::vector<size_t> order;
         for (size_t i = 0; i < block.size(); ++i) {
             if (round % 4 != 1 || TestRng()() % 4 != 0) order.push_back(i);

@@ -36,7 +36,7 @@ public:
 
     int Asked() const { return m_asked; }
     void Refuse() { m_willing = false; }
-    /** Of all blocks of the active chain that have none. */
+    /** Number of blocks of the active chain without undo data. */
     void Make(const std::vector<KitBlock>& chain)
     {
         Feed(m_other, chain);
@@ -245,7 +245,7 @@ TEST_CASE("undo data that could not be made after all ends the wait for it")
     Engine& engine = setup.engine;
     Feed(engine, setup.kit.MakeChain(setup.kit.Genesis(), 5, 2));
     CHECK(engine.chain->Tip()->hash == setup.own.back().hash);
-    Must(engine.chain->ActivateBestChain()); // what is left aside is not looked at meanwhile
+    Must(engine.chain->ActivateBestChain()); // branches set aside are not examined meanwhile
     CHECK(setup.maker.Asked() == 1);
 
     setup.maker.Refuse();

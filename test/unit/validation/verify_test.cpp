@@ -201,7 +201,7 @@ TEST_CASE("damaged undo data is written again when the chainstate is built anew"
         CHECK(engine.Dump().empty());
         Must(engine.chain->ReconsiderBlock(*engine.Node(chain.TipHash())));
         CHECK(engine.chain->Tip()->height == kBlocks);
-        // What is intact stays where it is.
+        // Intact blocks keep their positions.
         for (int height = 1; height <= kBlocks; ++height) {
             REQUIRE(engine.chain->Read().Active()[height]->undo_pos ==
                     kept[static_cast<size_t>(height) - 1]);

@@ -1,5 +1,5 @@
-// ZmqPublisher over real sockets: order, numbers and what happens to blocks that cannot be read.
-// The messages themselves are in test/functional/test_zmq.py.
+// ZmqPublisher over real sockets: order, sequence numbers, and blocks that cannot be read. The
+// messages themselves are in test/functional/test_zmq.py.
 #include "support/temp_dir.h"
 #include "zmq/publisher.h"
 

@@ -1,6 +1,6 @@
-// What it is: a C interface over Core's rules for the difficulty of the next header, on a chain
-// that holds times and bits only: its work is not checked. Used only by the oracle program.
-// Owner: the caller of oracle_headers_new frees its result. Threads: none.
+// A C interface over Core's rules for the difficulty of the next header, on a chain that holds
+// times and bits only: its work is not checked. Used only by the oracle program. Owner: the caller
+// of oracle_headers_new frees its result. Threads: none.
 #ifndef IBD_TEST_INTEROP_HEADER_SHIM_H
 #define IBD_TEST_INTEROP_HEADER_SHIM_H
 

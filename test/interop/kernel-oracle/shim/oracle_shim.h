@@ -1,8 +1,8 @@
-// What it is: a C interface over the parts of Bitcoin Core's engine that its kernel API 0.3.2 does
-// not expose: script verification with every flag (policy ones too) and the exact error, and
-// reading the chainstate database. Used only by the oracle program next to it.
-// Owner: the caller of *_new frees its result with *_free. Strings returned are static.
-// Threads: an OracleTx may be used by several threads at once; nothing else keeps state.
+// A C interface over the parts of Bitcoin Core's engine that its kernel API 0.3.2 does not expose:
+// script verification with every flag (policy ones too) and the exact error, and reading the
+// chainstate database. Used only by the oracle program next to it. Owner: the caller of *_new frees
+// its result with *_free. Strings returned are static. Threads: an OracleTx may be used by several
+// threads at once; nothing else keeps state.
 #ifndef IBD_TEST_INTEROP_ORACLE_SHIM_H
 #define IBD_TEST_INTEROP_ORACLE_SHIM_H
 

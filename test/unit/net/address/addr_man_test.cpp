@@ -1,4 +1,4 @@
-// AddrMan: places that follow from the key, what is taken and what is thrown out, choosing, and its
+// AddrMan: places that follow from the key, accepted and evicted addresses, selection, and its
 // file. Places were computed with a program of a few lines of Python from the definition.
 #include "net/address/addr_man.h"
 

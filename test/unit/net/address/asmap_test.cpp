@@ -229,7 +229,7 @@ TEST_CASE("groups by autonomous systems", "[net_groups]")
     CHECK(Group(groups, "2001:470::1") == "0203020100");
     CHECK(groups.MappedAs(*NetAddress::Parse("1.2.3.4")) == 0x010203);
     CHECK(groups.MappedAs(*NetAddress::Parse("8000::1")) == 5);
-    // What is no IP address, or not routable, is grouped as without a map.
+    // Addresses that are not IP, or not routable, are grouped as without a map.
     CHECK(Group(groups, "10.1.2.3") == "00");
     CHECK(groups.MappedAs(*NetAddress::Parse("10.1.2.3")) == 0);
     CHECK(Group(groups, "fc12:3456::1", true) == "05fc1f");

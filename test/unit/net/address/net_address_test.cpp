@@ -296,7 +296,7 @@ TEST_CASE("endpoints as text and as entries of addr", "[net_address]")
     CHECK(from_v2.AtEnd());
     CHECK(ToHex(peer.endpoint.Key()) == "00000000000000000000ffff01020304208d");
     CHECK(Endpoint{Address(kOnion), 1}.Key().size() == 34);
-    // What version 1 cannot carry leaves zeros.
+    // An address that version 1 cannot carry is written as zeros.
     Bytes zeros;
     Writer to_zeros(zeros);
     Endpoint{Address(kOnion), 0x0102}.EncodeV1(to_zeros);

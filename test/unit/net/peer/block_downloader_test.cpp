@@ -138,7 +138,7 @@ TEST_CASE("preferred blocks are requested first, from peers that have them", "[b
     for (int32_t height = 6; height <= 11; ++height) wanted.push_back(height);
     CHECK(f.Ask(2) == wanted);
     CHECK(f.Ask(3) == Heights(12, 27));
-    // What is asked for twice in one go is asked for once.
+    // A block that is requested twice at the same time is requested once.
     f.downloader.Disconnected(2);
     wanted = Heights(6, 11);
     for (int32_t height = 31; height <= 40; ++height) wanted.push_back(height);
@@ -267,7 +267,8 @@ TEST_CASE("a peer that blocks the window is distinguished from peers that wait",
     f.Deliver(2, 16); // a peer that delivers does not stall
     CHECK(f.downloader.Judge(2, f.now + 10 * kMicros) == Verdict::kFine);
     for (int32_t height = 1; height <= 15; ++height) f.Deliver(2, height);
-    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros); // what came is not connected yet
+    CHECK(f.downloader.CurrentStallTimeout() == 4 * kMicros); // received blocks are not connected
+                                                              // yet
     CHECK(f.downloader.ShortenStallTimeout());
     CHECK(f.downloader.CurrentStallTimeout() == 3 * kMicros);
     CHECK(f.downloader.ShortenStallTimeout());
@@ -313,7 +314,7 @@ TEST_CASE("without a window fast peers get more, and others help", "[block_downl
         f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
         f.Ask(2);
     }
-    CHECK(f.goal.NextMissing(-1) == nullptr); // what 1 owes, too
+    CHECK(f.goal.NextMissing(-1) == nullptr); // the pending blocks of 1, too
     f.now = kStart * kMicros + 10 * kMicros;
     CHECK(f.downloader.Judge(1, f.now + 51 * kMicros) == Verdict::kStalling); // silent
     // A block that could not be read is no fault of a peer.
@@ -339,7 +340,7 @@ TEST_CASE("a peer of which nothing is known is asked for one block of another on
 TEST_CASE("peers in league do not hold blocks back, however many were asked", "[block_downloader]")
 {
     Fixture f(400, false);
-    // 9 is fast and sends all blocks but those owed by 1 to 8, which were as fast until now.
+    // 9 is fast and sends all blocks but those pending at 1 to 8, which were as fast until now.
     for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
     f.now += kMicros / 2;
     for (PeerId peer = 1; peer <= 9; ++peer)
@@ -355,7 +356,7 @@ TEST_CASE("peers in league do not hold blocks back, however many were asked", "[
         }
     };
     finish();
-    // The others help one another before 9 is asked, in vain.
+    // The others help one another before 9 is asked, which does not help.
     for (int round = 0; round < 30 && f.goal.NextMissing(-1); ++round) {
         for (PeerId peer = 1; peer <= 9; ++peer) f.Ask(peer);
         f.now += kMicros / 10;
@@ -383,7 +384,8 @@ TEST_CASE("a peer has room for what it carries now, not for what it carried", "[
         f.Deliver(1, f.downloader.Requests().HeightsOf(1).front());
         CHECK(f.Ask(1).empty());
     }
-    // What it owes is another's to bring as soon as there is nothing else: all of it but the next.
+    // When no other blocks are left, its pending blocks are requested from another peer: all but
+    // the next.
     f.Ask(2);
     while (f.downloader.Requests().CountTo(2) > 0) {
         f.now += kMicros / 100;
@@ -404,7 +406,7 @@ TEST_CASE("at the end fast peers take over at once what slow ones would bring la
     CHECK(f.Ask(2) == Heights(17, 32));
     f.now += kMicros;
     for (int32_t height = 1; height <= 4; ++height) f.Deliver(1, height);
-    CHECK(f.Ask(1) == Heights(33, 36)); // four a second, it owes sixteen
+    CHECK(f.Ask(1) == Heights(33, 36)); // four a second, sixteen are pending
     for (;;) {                          // the other all that is left, at once
         f.Deliver(2, f.downloader.Requests().HeightsOf(2).front());
         if (f.downloader.Requests().CountTo(2) == 0) break;
@@ -481,8 +483,8 @@ TEST_CASE("a whole chain comes from peers of every kind", "[block_downloader]")
         sim::Rng& rng = TestRng();
         std::map<PeerId, int> kinds; // 0 silent, 1 slow, 2 fast, 3 liar, 4 dies
         PeerId next = 0;
-        // With a window a silent peer may owe the last blocks for ten minutes, and so may the peers
-        // asked after it.
+        // With a window requests for the last blocks may be pending at a silent peer for ten
+        // minutes, and so may the peers asked after it.
         for (int step = 0; step < 200'000 && f.goal.NextMissing(-1); ++step) {
             const bool has_fast = std::any_of(kinds.begin(), kinds.end(),
                                               [](const auto& peer) { return peer.second == 2; });

@@ -1,4 +1,5 @@
-// The account of requested blocks: what each peer owes, in order, and what falls back to all.
+// The account of requested blocks: the pending blocks of each peer, in order, and the blocks that
+// were given back.
 #include "net/peer/block_requests.h"
 
 #include "net/peer_support.h"
@@ -19,7 +20,7 @@ struct RequestsKit {
         const auto peers = requests.AskedOf(At(height));
         return {peers.begin(), peers.end()};
     }
-    /** Heights of the blocks to be requested again, and since when they are owed. */
+    /** Heights of the blocks to be requested again, and the time of the request. */
     std::map<int32_t, int64_t> GivenBack()
     {
         std::map<int32_t, int64_t> out;

@@ -55,7 +55,7 @@ struct PlanKit {
         const PeerAddress address = Known(text, services);
         (void)addresses.Add({address}, address.endpoint.address, 0, kNow);
     }
-    /** Connects to what is chosen, until nothing is. */
+    /** Connects to each chosen address, until none is chosen. */
     std::map<ConnectionKind, int> Fill()
     {
         std::map<ConnectionKind, int> out;

@@ -110,7 +110,7 @@ TEST_CASE("blocks that are not what they should be", "[peer_blocks]")
     CHECK(node.link.discouraged == Types{"1.1.1.1"});
     CHECK(node.chain.Tip().height == 1);
 
-    // What it owes, and what it lied about, another gives.
+    // Another peer sends its pending blocks, and those for which it sent wrong bytes.
     const PeerId honest = node.Befriend(ConnectionKind::kOutboundFullRelay, "1.1.1.2:1");
     node.Say(honest, HeadersOf(theirs.Headers(1, 20)));
     for (auto items = Asked(node, honest); !items.empty(); items = Asked(node, honest)) {

@@ -35,7 +35,7 @@ struct Scene {
     {
         return theirs.Block(theirs.Extend(1, nullptr, salt, true, kSpends));
     }
-    /** Has a peer announce the block, and be asked for it. */
+    /** A peer announces the block, and the node requests it. */
     void Announce(PeerId peer, const MadeBlock& block)
     {
         node.Say(peer, HeadersOf({block.header}));
@@ -53,7 +53,7 @@ struct Scene {
         REQUIRE(view.Parse(block.raw));
         return *Decode<BlockTxnMessage>(*BlockTxnPayload(view, indexes));
     }
-    /** What the peer is asked to complete a block with; empty: nothing. */
+    /** The transactions requested from the peer to complete a block; empty: none. */
     std::vector<uint16_t> Missing(PeerId peer)
     {
         const auto requests = node.Take<GetBlockTxnMessage>(peer);
@@ -153,7 +153,7 @@ TEST_CASE("compact blocks that are of no use", "[peer_compact]")
     const auto fetched = node.Info(peer).in_flight; // but it is known to have the block now
     CHECK(fetched == std::vector<int32_t>{13});
 
-    node.Say(peer, HeadersMessage{}); // the answer to what it was asked at first
+    node.Say(peer, HeadersMessage{}); // the answer to the first request
     TestChain stranger(node.params);
     stranger.Extend(2, nullptr, 9, true, kSpends);
     node.Say(peer, Scene::Compact(stranger.Block(stranger.Tip())));
@@ -355,7 +355,7 @@ TEST_CASE("three peers complete a block at a time, the last of them one we calle
     node.Say(third, Scene::Compact(block)); // no place is left
     CHECK(scene.Missing(third).empty());
 
-    // Of those beside the first a wrong answer only ends its try.
+    // A wrong answer of a peer other than the first only ends its attempt.
     node.Say(second, Scene::Answer(block, {1, 2, 4, 3}));
     CHECK(node.Info(second).in_flight.empty());
     CHECK(Asked(node, second).empty());
@@ -406,7 +406,7 @@ TEST_CASE("new blocks are announced by compact blocks to peers that asked for th
         node.Run();
     };
     mine(1);
-    CHECK(node.Types(wants) == Types{"inv"}); // it may not know what the block builds on
+    CHECK(node.Types(wants) == Types{"inv"}); // it may lack the parent block
     node.Say(wants, HeadersOf(chain.Headers(13, 1)));
     mine(1);
     const auto told = node.Take<CompactBlockMessage>(wants);
@@ -505,7 +505,7 @@ TEST_CASE("compact blocks are served by their age", "[peer_compact]")
     CHECK(transactions(18, {5}).empty());
     CHECK(node.IsClosed(peer));
 
-    // A node that is behind knows nothing of what is new.
+    // A node that is behind does not know the new block.
     Scene old;
     old.node.MoveTime(20'000);
     const PeerId other = old.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");

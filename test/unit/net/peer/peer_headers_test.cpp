@@ -212,7 +212,7 @@ TEST_CASE("while headers come from one peer, others are asked whether they have 
     CHECK(sent[0].locator.items.front() == theirs.Headers(29, 1)[0].Hash());
     CHECK(sent[0].stop == theirs.Headers(30, 1)[0].Hash()); // so the answer is one header
     node.Say(other, HeadersOf(theirs.Headers(30, 1)));
-    CHECK(Asked(node, other).size() == 14); // and these are the blocks that the first does not owe
+    CHECK(Asked(node, other).size() == 14); // the blocks not requested from the first
     // It may have more headers.
     CHECK(node.manager.AskForLastHeaders().complete == 1);
     node.MoveTime(5);
@@ -411,7 +411,7 @@ TEST_CASE("announcements", "[peer_serving]")
     auto inv = node.Take<InvMessage>(by_inv);
     REQUIRE(inv.size() == 1);
     CHECK(inv[0].list.items == std::vector{InventoryItem{kInvBlock, node.chain.Tip().hash}});
-    extend(1); // connects to what was announced
+    extend(1); // connects to the announced headers
     CHECK(node.Take<HeadersMessage>(by_headers)[0].list.items == node.chain.Headers(13, 1));
     extend(8);
     CHECK(node.Take<HeadersMessage>(by_headers)[0].list.items == node.chain.Headers(14, 8));
@@ -426,7 +426,7 @@ TEST_CASE("announcements", "[peer_serving]")
     CHECK(node.Types(by_headers).empty());
     CHECK(node.Types(by_inv) == Types{"inv"});
 
-    // Of a branch of nine it gets the last by inv, as it has not the first.
+    // It gets the last block of a branch of nine by inv, because it lacks the first.
     const HeaderNode& fork = *node.chain.Tip().Ancestor(15);
     node.manager.TipChanged(node.chain.Extend(9, &fork, 9), fork);
     node.Run();

@@ -10,7 +10,7 @@ using namespace ibd::test;
 
 namespace {
 
-/** What stands for a hints file: a head, which lists its groups, and the groups. */
+/** A substitute of a hints file: a head, which lists its groups, and the groups. */
 struct FakeHints {
     explicit FakeHints(uint32_t height, uint8_t salt = 0, size_t count = 300, size_t size = 9'000)
     {

@@ -146,7 +146,7 @@ TEST_CASE("a warning if the clock differs from that of most outbound peers", "[p
     for (int i = 0; i < 5; ++i) call(ConnectionKind::kManual, 600);
     CHECK(node.manager.TimeOffset() == 600);
     CHECK(node.warnings.Messages().empty());
-    // What a liar may say is no trap for the sum.
+    // Extreme values of a liar do not overflow the sum.
     for (int i = 0; i < 30; ++i)
         call(ConnectionKind::kManual, std::numeric_limits<int64_t>::min() / 2);
     CHECK(node.warnings.Messages().size() == 1);

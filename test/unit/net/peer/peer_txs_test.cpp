@@ -59,7 +59,7 @@ public:
     {
         while (pool.HasNews()) node.Run();
     }
-    /** What the peer was asked for since the last call. */
+    /** The transactions requested from the peer since the last call. */
     std::vector<InventoryItem> Asked(PeerId peer)
     {
         std::vector<InventoryItem> out;
@@ -170,7 +170,7 @@ TEST_CASE("long lists of a peer are read in turns with other peers", "[peer_txs]
         scene.node.manager.Received(peer, {std::string(type), std::move(payload), 0, ""});
     };
     scene.node.env.micros_for_a_look = 50;
-    // Of each message as much is read as a turn allows, and what follows it waits.
+    // A turn reads a bounded part of each message, and later messages wait.
     for (const bool is_inv : {true, false}) {
         scene.pool.lookups = 0;
         if (is_inv) send(greedy, InvMessage::kType, Encode(inv));

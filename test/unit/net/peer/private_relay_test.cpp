@@ -1,5 +1,5 @@
-// Transactions of users that are sent without the pool: the queue, what the peers of such
-// connections see, and when a transaction leaves.
+// Transactions of users that are sent without the pool: the queue, the messages that peers of such
+// connections get, and the removal of a transaction.
 #include "net/peer_store.h"
 #include "sim/model_pool.h"
 
@@ -21,7 +21,7 @@ TransactionRef Simple(uint32_t n, Bytes witness = {})
     return MakeModelTx({ModelCoin(n)}, 1'000, std::move(witness));
 }
 
-/** Counts what peers tell of addresses. */
+/** Counts addresses that peers announce. */
 class CountingBook final : public AddressBook {
 public:
     void Heard(const std::vector<PeerAddress>&, const NetAddress&, int64_t) override { ++calls; }
@@ -166,7 +166,7 @@ TEST_CASE("a private peer learns one transaction, and nothing of the node", "[pr
     const auto told = scene.node.Take<InvMessage>(peer);
     REQUIRE(told.size() == 1);
     CHECK(told[0].list.items == std::vector<InventoryItem>{{kInvTx, tx->Id()}});
-    // What it says otherwise has no effect, also after a while.
+    // Its other messages have no effect, also later.
     scene.node.Say(peer, TxMessage{Simple(3)});
     scene.node.Say(peer, GetAddrMessage{});
     scene.node.Say(peer, MempoolMessage{});
@@ -244,7 +244,7 @@ TEST_CASE("a private peer that does not take the transaction is replaced", "[pri
         CHECK(scene.node.IsClosed(peer));
         scene.node.manager.Disconnected(peer);
         CHECK(scene.Relay().Missing() == 0);
-        CHECK(scene.node.IsClosed(scene.Greet())); // connected in vain
+        CHECK(scene.node.IsClosed(scene.Greet())); // connected without need
     }
 }
 

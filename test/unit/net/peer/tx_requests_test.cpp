@@ -89,7 +89,7 @@ TEST_CASE("a transaction is requested from one peer at a time, preferred ones fi
     requests.Announced(1, Key(7), false, 100);
     requests.Announced(2, Key(7), true, 200);
     CHECK(Requestable(requests, 1, 99).empty());
-    // The time of the preferred peer has not come.
+    // The time of the preferred peer is not reached.
     CHECK(Requestable(requests, 1, 150) == std::vector{Key(7)});
     CHECK(Requestable(requests, 1, 200).empty());
     REQUIRE(Requestable(requests, 2, 200) == std::vector{Key(7)});

@@ -1,5 +1,5 @@
-// WaitingTxs: by rate and in turn, against a plain list; what it asks the pool, and the order in
-// which transactions leave.
+// WaitingTxs: by rate and in turn, against a plain list; its queries to the pool, and the order of
+// announcements.
 #include "net/peer/waiting_txs.h"
 
 #include "sim/model_pool.h"

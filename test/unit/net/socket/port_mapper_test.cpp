@@ -32,7 +32,8 @@ PortMapRequest ExampleRequest()
     return request;
 }
 
-/** Of version, operation, zero, result, then lifetime, epoch, reserved, nonce, protocol, ports. */
+/** The layout: version, operation, zero, result, then lifetime, epoch, reserved, nonce, protocol,
+ *  ports. */
 Bytes PcpReply(const std::string& head, const std::string& port = "208d")
 {
     return *FromHex(head + "00000960" + "00000001" + std::string(24, '0') +
@@ -66,7 +67,7 @@ TEST_CASE("PCP messages are those of RFC 6887")
     CHECK(DecodePcpMap(PcpReply("028100fe"), request).text == "(unknown) (code 254)");
     // A router that knows NAT-PMP only.
     CHECK(DecodePcpMap(*FromHex("0000000100000000"), request).kind == Kind::kUnsupported);
-    // What is no answer to this.
+    // Packets that do not answer this.
     const auto stray = [&](const Bytes& packet) {
         const PortMapAnswer other = DecodePcpMap(packet, request);
         CHECK(other.kind == Kind::kStray);
@@ -231,7 +232,7 @@ TEST_CASE("a mapping is renewed")
     const Bytes first = router.Hear();
     Bytes reply = Granted(first);
     reply[4] = reply[5] = reply[6] = 0;
-    reply[7] = 30; // seconds: half of that is what the test takes
+    reply[7] = 30; // seconds: the test takes half of that
     router.Say(reply);
     CHECK(router.mapped.get_future().get().ToString() == "5.6.7.8:9029");
     router.mapped = {};

@@ -90,7 +90,7 @@ TEST_CASE("peers are reached through proxies, by names too", "[socks5]")
         const Bytes asked = socket.ReadExactly(host.size());
         CHECK(std::string(asked.begin(), asked.end()) == host);
         CHECK(socket.ReadExactly(2) == Bytes{4, 1});
-        // What the peer says at once must not be taken for the proxy's.
+        // Immediate bytes of the peer must not be taken for the proxy's.
         Bytes answer{5, 0, 0, 1, 0, 0, 0, 0, 0, 0};
         const Bytes version = RawPeer::Frame(MakeOutgoing(TestNode::Version()));
         answer.insert(answer.end(), version.begin(), version.end());

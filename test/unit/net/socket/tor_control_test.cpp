@@ -1,4 +1,4 @@
-// What Tor's control port says in one line: KEY=value pairs, with quotes and escapes.
+// A line of Tor's control port: KEY=value pairs, with quotes and escapes.
 #include "net/socket/tor_control.h"
 #include "support/catch.h"
 

@@ -1,5 +1,5 @@
-// Message codecs: bytes written out by hand from the formats (doc/formats/p2p.md), what each codec
-// refuses, and its bounds.
+// Message codecs: bytes written out by hand from the formats (doc/formats/p2p.md), the inputs that
+// each codec refuses, and its bounds.
 #include "net/wire/message_table.h"
 
 #include "support/testdata.h"
@@ -281,7 +281,7 @@ TEST_CASE("addr and addrv2", "[messages]")
     CHECK(more.list.items.size() == 1000);
     CHECK(more.list.TooMany());
     CHECK(more.list.Count() == 1002);
-    // What does not parse is ignored by Core, however many entries it announces.
+    // Core ignores a message that does not parse, whatever its count of entries.
     CHECK_FALSE(Refusal<AddrMessage>("fdea03" + Repeat(1001, entry)).empty());
     CHECK_FALSE(Refusal<AddrMessage>("fe00000003").empty());
     CHECK_FALSE(Refusal<AddrMessage>("ff0000000001000000").empty());

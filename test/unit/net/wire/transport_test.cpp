@@ -1,5 +1,5 @@
 // Transports: messages of any type and size through pairs of them, the bytes in pieces of any size;
-// what v1 refuses and what it drops; which of the two is spoken.
+// messages that v1 refuses or drops; detection of the version.
 #include "net/wire/v1_transport.h"
 #include "net/wire/v2_transport.h"
 
@@ -21,8 +21,8 @@ const std::string kVerackHeader = "f9beb4d9"
                                   "00000000"
                                   "5df6e0e2";
 
-/** What a v1 transport says to these bytes, given one at a time: of a message its type and size, of
- *  one dropped the problem, of the end the error. */
+/** The result of a v1 transport for these bytes, given one at a time: type and size of a message,
+ *  of one dropped the problem, of the end the error. */
 std::string V1Says(const std::string& hex)
 {
     V1Transport transport(kMagic);
@@ -78,7 +78,7 @@ TEST_CASE("v1 messages on the wire", "[transport]")
     CHECK_FALSE(transport.GetToSend(false).more);
     transport.MarkSent(5'000);
 
-    // What carries checksums of its own gets no other.
+    // A message with checksums of its own has no other.
     OutgoingMessage hints{"hintsdata", Bytes(2, 1)};
     REQUIRE(transport.Send(hints));
     CHECK(ToHex(transport.GetToSend(false).bytes) == "f9beb4d9"
@@ -124,7 +124,7 @@ TEST_CASE("what v1 takes, drops and ends a connection for", "[transport]")
                  "6162636465666768696a6b6c"
                  "00000000"
                  "5df6e0e2") == "abcdefghijkl 0 24;");
-    // A block is proved by what is in it.
+    // A block is proven by its contents.
     CHECK(V1Says("f9beb4d9"
                  "626c6f636b00000000000000"
                  "02000000"

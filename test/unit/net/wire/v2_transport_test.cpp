@@ -25,7 +25,7 @@ public:
     {
     }
 
-    /** Gives bytes to the transport; what it says to them, "" for nothing. */
+    /** Gives bytes to the transport; returns its error, "" for none. */
     std::string Give(ByteSpan bytes)
     {
         while (!bytes.empty()) {
@@ -248,7 +248,7 @@ TEST_CASE("message types in a byte and in full", "[v2]")
     CHECK(peer.Give(peer.Packet(Bytes(12))) == wrong(12));
     CHECK(peer.Give(peer.Packet(full(std::string("ab\0c", 4), {}))) == wrong(13));
     CHECK(peer.Give(peer.Packet(full("a\x1f", {}))) == wrong(13));
-    // The connection goes on.
+    // The connection continues.
     CHECK(peer.Give(peer.Packet({18})) == "");
     CHECK(peer.Got().ends_with("ping: "));
 }
