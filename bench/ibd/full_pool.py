@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a full pool costs: bitcoind beside Bitcoin Core's on the same regtest chain and the same
+"""The cost of a full pool: bitcoind beside Bitcoin Core's on the same regtest chain and the same
 transactions.
 
     bench/ibd/full_pool.py --build build --core BITCOIND --work /somewhere [--outputs 260000]

@@ -35,7 +35,7 @@ MAX_UNDO_RATIO = 2.5  # of undo data from blocks alone, up to the last sync, not
 MAX_JOIN_RSS = full_validation.MAX_RSS
 LIVE_RATIO = 20
 COIN_BYTES = 120  # in the cache of serial validation, at most
-# Of the join's table for each output that it has room for, alone and with its value.
+# Bytes of the join's table for each output that fits into it, without and with its value.
 TABLE_BYTES, VALUED_TABLE_BYTES = 128 / 6, 192 / 6
 # bitcoind that makes its own hints, against bitcoind with a hints file and the serial engine.
 MAX_OWN_HINTS_RATIO = 2.3

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the quick start shows once the programs are built: one generated chain, its chainstate
-rebuilt by serial validation, by the booster from the blocks alone, by the booster with hints and,
-where it can be built, by Bitcoin Core; all watched, all drawn.
+"""The demonstration of the quick start, after the programs are built: one generated chain, its
+chainstate rebuilt by serial validation, by the booster from the blocks alone, by the booster with
+hints and, where it can be built, by Bitcoin Core; all watched, all drawn.
 
     demo.py --bin DIR_OF_BITCOIND --dir DIR [--outputs N] [--no-core]
 

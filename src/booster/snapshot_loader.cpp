@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kLookEvery = 4096;     //!< coins between two checks for a stop of the node
 constexpr uint64_t kLogEvery = 1'000'000; //!< coins
-/** Of a database that is filled through its own interface. */
+/** Memory of a database that is filled through LevelDB. */
 constexpr size_t kDatabaseMemory = 32 << 20;
 /** The chainstate is larger than the snapshot: it has a key for each coin and a filter; a snapshot
  *  has one txid for all coins of a transaction. */

@@ -67,7 +67,7 @@ struct FeeEstimator::Data {
     FeeStats long_term{kLong, ends};
     int32_t best = 0;  //!< highest block seen
     int32_t first = 0; //!< first block of this start with a tracked transaction; 0: none
-    // Of the file.
+    // Values from the file.
     int32_t file_first = 0;
     int32_t file_last = 0;
 

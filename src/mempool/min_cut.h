@@ -42,7 +42,7 @@ private:
     TxMask m_sinks = 0;   //!< pay below it
     TxMask m_better = 0;
     std::array<Int128, kMaxClusterTxs> m_left{}; //!< of a source: to pay; of a sink: to be paid
-    // Of the sources and sinks of m_set only.
+    // Set only for the sources and sinks of m_set.
     std::array<TxMask, kMaxClusterTxs> m_payers{}; //!< of a sink: the sources with flow to it
     std::array<std::array<Int128, kMaxClusterTxs>, kMaxClusterTxs> m_flow; //!< [source][sink]
     std::array<uint8_t, kMaxClusterTxs> m_reached_from{}; //!< on the path being searched

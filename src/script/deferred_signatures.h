@@ -21,7 +21,7 @@ class DeferredSignatures {
 public:
     static constexpr size_t kInputCost = 20'000;
     static constexpr size_t kNoteCost = 10'000; //!< five microseconds in lanes
-    /** Of a signature that is verified at once, with libsecp256k1. */
+    /** Cost of a signature that is verified at once, with libsecp256k1. */
     static constexpr size_t kPlainCost = 5 * kNoteCost;
     /** An input that costs more runs without deferring. */
     static constexpr size_t kMaxInputCost = 8'000'000;

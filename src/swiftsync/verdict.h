@@ -12,8 +12,8 @@ enum class VerdictKind {
     kUnprovable,   //!< coinbases repeat on this chain, where hints prove nothing: validate serially
     kBlockInvalid, //!< a block with the right hash broke a rule; validate serially
     kNoUndo,       //!< full validation: undo data is missing or damaged; validate serially
-    /** Of a join: an outpoint is made or spent more than once, or is missing. Memory was too small
-     *  to find the block, or to tell whether only coinbases repeat, which is allowed. */
+    /** A join found an outpoint that is made or spent more than once, or is missing. Memory was too
+     *  small to find the block, or to tell whether only coinbases repeat, which is allowed. */
     kUndecided,
     kNoRoom,      //!< too little disk space to continue; finished work is kept
     kFolded,      //!< BoosterOptions::fold_only: all blocks are folded

@@ -568,7 +568,7 @@ class Progress(BoosterTest):
 
     def test_rpc(self):
         """Sampled while it works, as often as time allows: the numbers only grow and end where the
-        hints say. (What is said at a given moment is unit_swiftsync's.)"""
+        hints say. (unit_swiftsync tests the output at a given moment.)"""
         made = small_chain(60000)
         node = made.place(self.node())
         node.launch("-reindex", *booster(made.container, "muhash", "batch"), *made.trust,

@@ -151,7 +151,7 @@ class Whole(NetworkBooster):
                 info = node.rpc("getboosterinfo")
                 self.assertEqual(info["state"], "accepted")
                 self.assertEqual(info["download"]["received"], made.terminal_height)
-                # It serves what it has fetched.
+                # It serves the fetched blocks.
                 node.stop()
                 node.start("-checklevel=0", "-checkblocks=0")
                 for height in (1, made.terminal_height, made.height):

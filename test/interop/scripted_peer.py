@@ -67,7 +67,7 @@ class Line:
         return header[4:16].rstrip(b"\0").decode(), payload
 
     def wait_for(self, kind, payload=None):
-        """Whether it came; notes what comes on the way."""
+        """Whether it was received; records the messages before it."""
         while received := self.receive():
             self.seen.append(shown(*received))
             if received[0] == "ping":

@@ -92,7 +92,7 @@ class FullPool(PairTest):
             self.compare("usage", what)
 
     def test_full_pools(self):
-        """Both take what they have room for."""
+        """Both keep the transactions that fit."""
         pick = self.random
         while min(map(len, self.coins.values())) > 4:
             script = pick.choice((REDEEMED, P2WSH))

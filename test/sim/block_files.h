@@ -60,7 +60,7 @@ private:
     std::unique_ptr<WritableFile> m_file;
     uint32_t m_next_file = 0;
     uint64_t m_flushed = 0; //!< bytes of the current file on disk
-    Bytes m_buffer;         //!< what follows them, already obfuscated
+    Bytes m_buffer;         //!< the bytes after them, already obfuscated
     uint64_t m_total = 0;
 };
 

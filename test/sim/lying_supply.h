@@ -63,7 +63,7 @@ private:
     const HeaderNode& m_tip;
     const Raw m_raw;
     const LyingOptions m_options;
-    std::mutex m_mutex; //!< guards what follows
+    std::mutex m_mutex; //!< guards the members below
     std::condition_variable m_changed;
     Rng m_rng;
     std::vector<Arrival> m_arrived;

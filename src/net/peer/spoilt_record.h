@@ -35,7 +35,7 @@ private:
     PeerSet& m_peers;
     const PeerStates<Shared> m_blocks{m_peers}; //!< never null from Connected() on
     std::map<std::string, Shared> m_by_named;   //!< by address, for peers named by the user
-    /** Of the last disconnected peers among them. */
+    /** Records of the last disconnected peers named by the user. */
     std::deque<std::pair<PeerId, Shared>> m_departed;
 };
 

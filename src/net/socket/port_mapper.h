@@ -90,7 +90,7 @@ private:
     int m_strays = 0;
     NetAddress m_external; //!< from NAT-PMP
     bool m_warned = false; //!< that we are not authorized
-    // Of the current round.
+    // State of the current round.
     uint32_t m_lifetime = 0; //!< shortest granted time; 0: none was granted
     bool m_no_resources = false;
 };

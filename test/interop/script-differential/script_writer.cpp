@@ -287,7 +287,7 @@ void ScriptWriter::AnyByte()
 {
     const uint8_t op = m_random.Byte();
     Op(op);
-    // A push takes what follows along; give it something of its own, rarely too little.
+    // A push would consume the following bytes; give it bytes of its own, rarely too few.
     if (op >= 1 && op < OP_PUSHDATA1) {
         Append(m_out.script, m_random.Bytes(m_random.Percent(90) ? op : m_random.Below(op)));
         ++m_depth;

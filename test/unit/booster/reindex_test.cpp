@@ -114,7 +114,7 @@ private:
         raw[raw.size() - 1] ^= 1;
         return raw;
     }
-    /** A good header, but what follows cannot be parsed. */
+    /** A good header, but the bytes after it cannot be parsed. */
     Bytes CutOff() const
     {
         Bytes raw = Any();

@@ -66,7 +66,7 @@ public:
         REQUIRE(verdict->kind == VerdictKind::kDone);
         m_setup.Setup().RequireRight();
     }
-    /** With what was found, if anything was. */
+    /** Uses the search's result, if there is one. */
     void RequireRightLast(unsigned threads = 1)
     {
         FaultEnv env;

@@ -62,7 +62,7 @@ public:
     bool Ordered() const { return m_ordered; }
     bool ChecksumsRight() const { return m_checksums_right; }
     const std::vector<Bytes>& Records() const { return m_records; }
-    /** As if what came last had not been durable. */
+    /** As if the last records had not been durable. */
     void Keep(size_t records) { m_records.resize(std::min(records, m_records.size())); }
 
     int32_t first = 1; //!< height

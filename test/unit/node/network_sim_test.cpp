@@ -19,7 +19,7 @@ size_t SeedsToRun(size_t usual)
     return text ? std::strtoul(text, nullptr, 10) : usual;
 }
 
-/** Stores and connects what comes at once. */
+/** Stores and connects received blocks at once. */
 class SerialSink final : public DownloadGoal, public BlockSink {
 public:
     explicit SerialSink(ChainManager& chain) : m_chain(chain) {}

@@ -78,7 +78,7 @@ struct Strategy {
     const char* name;
     size_t honest_blocks; //!< that it gives at once before anything else
     int64_t gap = 0;      //!< microseconds between further ones; 0: there are none
-    bool lies = false;    //!< what follows is something else
+    bool lies = false;    //!< the following blocks are wrong
     int64_t leaves = 0;   //!< it hangs up so long after it was called; 0: never
     int64_t header_gap = 0; //!< microseconds before each of its headers messages; kNever: none
 };

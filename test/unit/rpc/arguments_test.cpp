@@ -70,7 +70,7 @@ std::optional<std::string> TypeChecked(RpcType type)
     }
 }
 
-/** Those that write files or extend the chain, so that a second call has another outcome. */
+/** Calls that write files or extend the chain, so that a second call has another outcome. */
 const std::set<std::string> kChanging = {"dumptxoutset", "dumptxouthints", "generatetoaddress",
                                          "generatetodescriptor", "generateblock"};
 
