@@ -1,7 +1,7 @@
 // Sizes of hints files and what reading them costs, on hints of an invented chain
 // (test/sim/hints_model.h). Usage: bench_hints [--once | BLOCKS [FOLDER]]. BLOCKS, 20,000 unless
-// given, of a chain with mainnet's mixture; files are left in FOLDER where it is given. Last comes
-// what a strong adaptive model would make of the same hints.
+// given, of a chain with mainnet's mixture; files are left in FOLDER where it is given. The last
+// row is the estimated size under a strong adaptive model (hints_mixing.h).
 #include "bench_support.h"
 #include "hints/hints_writer.h"
 #include "hints/swifthints.h"

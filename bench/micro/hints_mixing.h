@@ -1,7 +1,7 @@
-// HintsMixing: how small hints could be made by a strong adaptive model, whatever its speed: a
-// yardstick for the formats. Many contexts, each with counts that adapt, are mixed by a small
-// network that learns on the way (context mixing, as in the PAQ compressors), and the result is
-// corrected once more. It estimates: bits are added up, nothing is written.
+// HintsMixing: an estimate of how small a strong adaptive model could make hints, regardless of its
+// speed, against which the formats are judged. Many contexts, each with counts that adapt, are
+// mixed by a small network that learns on the way (context mixing, as in the PAQ compressors), and
+// the result is corrected once more. The costs in bits are added up; no file is written.
 #pragma once
 
 #include "sim/hints_model.h"

@@ -1,5 +1,5 @@
-// Undo data from blocks alone, on a chain that keeps every rule: the serial engine's, byte for
-// byte, whatever is checked. Scripts are left out unless they are asked for.
+// Undo data from blocks alone, on a chain that keeps every rule: it equals the serial engine's,
+// byte for byte, for each set of checks. Scripts are run only on request.
 #include "setup.h"
 
 #include "script/opcodes.h"

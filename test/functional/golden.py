@@ -1,4 +1,5 @@
-"""The golden chain: the first 14,132 blocks of mainnet, and what Bitcoin Core answered on them."""
+"""The golden chain: the first 14,132 blocks of mainnet, and Bitcoin Core's answers to calls about
+them."""
 
 import functools
 import lzma

@@ -1,5 +1,5 @@
-"""Which part of its work a node is at, as its log says: for tests that kill it there, and report
-the phases in which they killed it."""
+"""The phase that a node has reached according to its log. Crash tests kill the node in each phase
+and report the phases in which they did."""
 
 import contextlib
 import re

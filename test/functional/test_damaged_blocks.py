@@ -1,5 +1,6 @@
-"""Stored blocks that turn out damaged. With a network they are fetched again, with the booster as
-without; without one the node ends in one line that says what helps, and that helps."""
+"""Stored blocks that are damaged. With a network they are downloaded again, with and without the
+booster. Without a network the node stops with one line that names a remedy, and the remedy works.
+"""
 
 import hashlib
 import http.client

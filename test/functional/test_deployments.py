@@ -1,5 +1,5 @@
-"""-testactivationheight moves the height at which a rule begins, to the block; -vbparams sets what
-is voted on; getdeploymentinfo tells of both."""
+"""-testactivationheight sets the exact height at which a rule begins; -vbparams sets the parameters
+of a version-bits deployment; getdeploymentinfo reports both."""
 
 import re
 

@@ -1,5 +1,6 @@
-"""Hints that are wrong, damaged or not for this chain: refused in one line, or found out by the
-check and then the chain is validated serially. Never a wrong chainstate, never a crash."""
+"""Hints that are wrong, damaged or not for this chain: they are refused with one line, or the final
+check fails and the chain is validated serially. The result is never a wrong chainstate or a crash.
+"""
 
 import os
 import random

@@ -1,5 +1,6 @@
-"""Hints from peers: a fresh node without a file gets one from nodes of ours over loopback, the same
-from several, and is none the worse for liars, kills and peers that have none."""
+"""Hints from peers: a fresh node without a file downloads one from other nodes of this project over
+loopback, and the same file from several peers. Lying peers, kills and peers without hints do no
+harm."""
 
 import hashlib
 import shutil

@@ -1,5 +1,5 @@
-"""Syncs from peers that want them to fail, as processes: in league they hold blocks back, or send
-something else for them."""
+"""Syncs from hostile peers that run as processes: colluding peers withhold blocks, or send other
+data in their place."""
 
 from framework import NO_UNDO, wait_until
 from generated import TAIL, chain

@@ -1,5 +1,5 @@
-"""-privatebroadcast: a transaction of a user leaves by short connections to onion peers that tell
-nothing about the node, and enters the pool when it comes back."""
+"""-privatebroadcast: a user's transaction is sent over short connections to onion peers, which
+learn nothing about the node. It enters the mempool when another peer relays it back."""
 
 import base64
 import hashlib

@@ -1,5 +1,5 @@
-"""Pruning: what pruneblockchain deletes and answers, what calls say of blocks that are gone, and
-which starts are refused."""
+"""Pruning: the files that pruneblockchain deletes and its answer, the errors of calls about pruned
+blocks, and the starts that are refused."""
 
 import shutil
 

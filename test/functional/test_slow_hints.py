@@ -1,5 +1,6 @@
-"""Peers that give hints slowly cost no time: blocks come meanwhile, and the next best hints follow.
-Slow peers and liars are honest nodes behind a line that holds or changes what they say."""
+"""Peers that send hints slowly do not delay the sync: blocks are downloaded meanwhile, and the next
+best hints are tried. Slow and lying peers are honest nodes behind a proxy that delays or changes
+their messages."""
 
 import http.client
 import shutil

@@ -1,5 +1,5 @@
-"""-ibdboosterfile takes swifthints where the blocks are stored: the node makes a container of them
-once, and then does as with any."""
+"""-ibdboosterfile accepts a swifthints file when the blocks are stored: the node converts it to a
+container once, and then uses that like any other container."""
 
 import hashlib
 import shutil

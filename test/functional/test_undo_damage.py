@@ -1,6 +1,6 @@
-"""Undo data that is damaged or gone when blocks are to be taken back: the node makes it anew from
-the blocks while it runs, and goes back then. Where it does not (-ibdboosterundo=0) it ends as
-Bitcoin Core does, before anything is taken back, and the remedy that it names helps."""
+"""Undo data that is damaged or missing when blocks must be disconnected: the running node rebuilds
+it from the blocks and then disconnects them. With -ibdboosterundo=0 the node stops as Bitcoin Core
+does, before any block is disconnected, and the remedy that it names works."""
 
 from framework import NO_UNDO, RpcError, coins, wait_until
 from regtest_chain import COINBASE_MATURITY, Chain, spend

@@ -1,5 +1,5 @@
-"""-ibdboosterundo=1: undo data of the last 288 blocks, there before the node is used, so that
-Core takes the directory at once."""
+"""-ibdboosterundo=1: the undo data of the last 288 blocks exists before the node is used, so that
+Core accepts the data directory at once."""
 
 import os
 import random

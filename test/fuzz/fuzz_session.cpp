@@ -1,8 +1,8 @@
-// Whole sessions: strangers connect to a node that has a short chain and a pool, and say and do in
-// turn what the input tells them - any bytes as any message, and well-formed ones about blocks that
-// they mine and transactions. A disconnected peer gets no more messages, only requested blocks are
-// stored, orphans and announcements keep their bounds, and in the end one honest peer suffices for
-// the best chain, whatever the others hold up.
+// Whole sessions: strangers connect to a node that has a short chain and a pool, and act as the
+// input tells them. They send any bytes as any message, and well-formed messages about transactions
+// and about blocks that they mine. A disconnected peer gets no more messages, only requested blocks
+// are stored, orphans and announcements keep their bounds, and in the end one honest peer suffices
+// for the best chain, regardless of what the others withhold.
 #include "net/peer_store.h"
 #include "net/wire/message_table.h"
 #include "sim/model_pool.h"

@@ -1,6 +1,6 @@
 """Our node and Core's bitcoind are sent the same random transactions, singly and replacing each
-other, with wishes of the user, blocks and reorganisations between: verdicts, reasons, fees, pools,
-clusters and feerate diagrams are equal. A long run: IBD_POOL_TXS=100000."""
+other, with prioritisetransaction, blocks and reorganisations between them: verdicts, reasons, fees,
+pools, clusters and feerate diagrams are equal. A long run: IBD_POOL_TXS=100000."""
 
 import os
 

@@ -1,5 +1,6 @@
-"""Our node and Core's bitcoind say the same about transactions that want into the pool: of many
-shapes, sizes and fees, each rule broken on its own, and at random together."""
+"""Our node and Core's bitcoind give the same verdicts on transactions that are offered to the
+mempool: transactions of many shapes, sizes and fees, with each rule broken on its own and with
+random combinations."""
 
 import hashlib
 import random

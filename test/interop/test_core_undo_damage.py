@@ -1,6 +1,6 @@
-"""Undo data that is damaged or gone, beside Bitcoin Core's own bitcoind: a reorganisation that
-needs it ends both with the same words, where ours is not to make it anew; a call leaves both in
-use, and on the same chain."""
+"""Undo data that is damaged or missing, beside Bitcoin Core's own bitcoind. A reorganisation that
+needs it stops both nodes with the same message, if ours is told not to rebuild it. A call that
+needs it leaves both nodes running on the same chain."""
 
 from core_node import CoreNode
 from framework import NO_UNDO, FunctionalTest, Node

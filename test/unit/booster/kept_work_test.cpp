@@ -1,5 +1,5 @@
-// KeptWork: each part of the kept work is measured, and removed without any other file; whatever
-// the mixture of parts. And the words of getboosterinfo for each state.
+// KeptWork: each part of the kept work is measured, and removed without any other file, for any
+// mixture of parts. The wording of getboosterinfo for each state.
 #include "booster/kept_work.h"
 
 #include "booster/booster_progress.h"

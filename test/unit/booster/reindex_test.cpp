@@ -1,5 +1,5 @@
-// -reindex with hints: one reading of the blocks leaves the same index as two, record for record,
-// whatever lies in the block files, and the same coins.
+// -reindex with hints: for any content of the block files, a single pass over the blocks leaves the
+// same coins and the same index as two passes, record for record.
 #include "booster/booster_session.h"
 #include "booster/write_hints.h"
 #include "sim/chain.h"

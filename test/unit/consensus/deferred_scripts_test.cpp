@@ -1,5 +1,5 @@
-// Blocks whose signatures are proven together, against the same blocks input by input: the verdict
-// and the named input are the same, whatever is spoilt.
+// Blocks whose signatures are verified as a batch, against the same blocks verified input by input:
+// the verdict and the named input are the same for any corruption.
 #include "consensus/deferred_scripts.h"
 
 #include "script/script.h"

@@ -1,5 +1,5 @@
-// bitcoin-hints over a generated chain and a disk that fails: whatever fails, the file that a
-// command was to make is right or not there, and the same command makes it at the next start.
+// bitcoin-hints over a generated chain and a failing disk: after any failure the output file of a
+// command is right or absent, and the same command writes it at the next start.
 #include "consensus/params.h"
 #include "hints_tool/tool.h"
 #include "script/script.h"

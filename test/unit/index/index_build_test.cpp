@@ -1,5 +1,5 @@
 // The build of -txindex and -txospenderindex from all blocks at once, beside their followers, which
-// take the blocks one by one: equal records, whatever fails or stops on the way.
+// take the blocks one by one: the records are equal, even after failures and interruptions.
 #include "fake_chain.h"
 #include "index/best_block.h"
 #include "index/indexes.h"

@@ -1,6 +1,6 @@
-// Accounts of blocks: whatever of its coins met a block in the table, the account and the other
-// coins prove the rules exactly when BlockSpendRules, given the block itself, finds nothing broken
-// - but where a coin is not what its spend looks like, or worth more than half of all money.
+// Accounts of blocks: for any subset of a block's coins found in the table, the account and the
+// other coins prove the rules exactly if BlockSpendRules accepts the block itself. The exceptions
+// are a coin of another kind than its spend suggests, and a coin worth more than half of all money.
 #include "join/block_account.h"
 
 #include "consensus/sigops.h"

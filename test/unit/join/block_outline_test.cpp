@@ -1,6 +1,6 @@
-// Outlines of blocks: they come back whole, and say that a block keeps the rules about its coins
-// exactly when BlockSpendRules, given the block itself, finds nothing broken - but where signature
-// operations might be too many, of which they know no more than a bound.
+// Outlines of blocks: they are read back unchanged, and accept a block's coins exactly if
+// BlockSpendRules accepts the block itself. The exception is a block with possibly too many
+// signature operations, as an outline has only a bound of their number.
 #include "join/block_outline.h"
 
 #include "consensus/sigops.h"

@@ -1,5 +1,5 @@
-// DurableUndo: the records made durable and their times, the waits for that, and the places where
-// errors are reported.
+// DurableUndo: which records become durable and when, the waits for that, and the calls that report
+// errors.
 #include "join/durable_undo.h"
 
 #include "chain/header_node.h"

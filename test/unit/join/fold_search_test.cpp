@@ -1,6 +1,6 @@
-// Coins found while blocks are folded: the undo data made of them is that of a walk over a map, and
-// where they cannot all be found, or something is odd, the fold is none the worse and the blocks
-// are read once more.
+// Coins found while blocks are folded: the undo data made from them equals that of a walk over a
+// map. If not all of them can be found, or on any error, the fold is unaffected and the blocks are
+// read again.
 #include "undo_setup.h"
 
 using namespace ibd;

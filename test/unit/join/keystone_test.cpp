@@ -1,5 +1,5 @@
-// The keystone of the join: whatever the seed, order and supply of blocks, threads, memory, spills
-// and moment of death, the hints are those of a naive map, byte for byte.
+// The main property of the join: for any seed, order and supply of blocks, threads, memory, spills
+// and moment of a kill, the hints equal those of a naive map, byte for byte.
 #include "join_setup.h"
 
 #include "support/aborts.h"

@@ -1,5 +1,5 @@
-// Undo data of the last blocks alone: whatever the seed, order and supply of blocks, threads,
-// memory, moment of a kill and kept files of a join, the records are those of a walk over a map.
+// Undo data of only the last blocks: for any seed, order and supply of blocks, threads, memory,
+// moment of a kill and kept files of a join, the records equal those of a walk over a map.
 #include "join/wanted_coins.h"
 #include "undo_setup.h"
 

@@ -1,5 +1,5 @@
-// Names of outpoints: the formula, that each bit of an outpoint and of the salt matters, and that
-// the names of a transaction's outputs, which differ in one word alone, spread over partitions.
+// Names of outpoints: the formula is right, each bit of an outpoint and of the salt matters, and
+// the names of a transaction's outputs, which differ in only one word, spread over the partitions.
 #include "join/outpoint_namer.h"
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
-// SideFold: blocks that are read for something else, in any number and order, are folded as the
-// sync would fold them; the sync itself folds the others, and those not durable.
+// SideFold: blocks that are read for another purpose, in any number and order, are folded as the
+// sync would fold them. The sync itself folds the other blocks, and those not yet durable.
 #include "undo_setup.h"
 
 #include "swiftsync/accepted.h"

@@ -1,5 +1,5 @@
-// UndoHandover: whatever the order in which threads bring spans, the consumer is given each record
-// once, in the order of heights, up to a broken rule, an error or the end; waiting is bounded.
+// UndoHandover: for any order in which threads deliver spans, the consumer is given each record
+// once, in the order of heights, up to a broken rule, an error or the end. Waiting is bounded.
 #include "join/undo_handover.h"
 
 #include "support/testdata.h"

@@ -1,6 +1,6 @@
-// The keystone of undo data from blocks alone: whatever the seed, order and supply of blocks,
-// threads, memory, spills and moment of death, the records are those of a walk over a map, byte for
-// byte.
+// The main property of undo data from blocks alone: for any seed, order and supply of blocks,
+// threads, memory, spills and moment of a kill, the records equal those of a walk over a map, byte
+// for byte.
 #include "join/undo_portions.h"
 #include "support/testdata.h"
 #include "undo_setup.h"

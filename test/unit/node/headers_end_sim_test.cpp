@@ -1,5 +1,5 @@
-// Waits for headers that never come, on a simulated network from seeds: the chain of all peers ends
-// below the awaited block, while some peers lie, fall silent, leave or are slow. Each wait must
+// Waits for headers that are never sent, on a simulated network from seeds: the chain of all peers
+// ends below the awaited block, while some peers lie, stall, disconnect or are slow. Each wait must
 // end, or report the awaited event. Time is the network's own.
 #include "sim_net.h"
 

@@ -1,7 +1,7 @@
 // Whole syncs on a simulated network, each from one seed: headers, blocks, the booster or serial
-// validation, with twenty peers of which some lie in blocks or headers, die, fall silent or are
-// slow; lost peers are replaced. All on one thread. IBD_SIM_SEEDS=1000 runs a thousand seeds;
-// IBD_TEST_SEED=n begins with seed n.
+// validation, with twenty peers of which some send false blocks or headers, disconnect, stall or
+// are slow; lost peers are replaced. Everything runs on one thread. IBD_SIM_SEEDS=1000 runs a
+// thousand seeds; IBD_TEST_SEED=n begins with seed n.
 #include "booster/booster_session.h"
 #include "node/chain_for_peers.h"
 

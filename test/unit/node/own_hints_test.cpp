@@ -1,5 +1,5 @@
-// The booster without a hints file: deaths at any operation with blocks stored and from peers,
-// files of earlier starts, runs by default, and the choice of the terminal block.
+// The booster without a hints file: kills at any operation, with stored blocks and with blocks from
+// peers, files of earlier starts, runs by default, and the choice of the terminal block.
 #include "booster/undo_run.h"
 #include "join/join_state.h"
 #include "sim_net.h"

@@ -1,5 +1,5 @@
 // No script of a transaction runs while its thread holds the pool's mutex or the chain's state
-// lock, through whichever door the transaction comes: one section for each.
+// lock, for each way in which a transaction is submitted: one section for each.
 #include "mempool/pool_file.h"
 #include "mempool/upkeep.h"
 #include "node/pool_feed.h"

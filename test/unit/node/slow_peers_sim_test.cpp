@@ -1,4 +1,4 @@
-// Peers that hold a sync up, alone or in league, against one honest peer: a grid of strategies on a
+// Peers that delay a sync, singly or colluding, against one honest peer: a grid of strategies on a
 // simulated network, from seeds. Time is the network's own. IBD_SIM_SEEDS=1000 runs a thousand
 // mixtures; IBD_TEST_SEED=n begins with seed n.
 #include "booster/booster_machine.h"

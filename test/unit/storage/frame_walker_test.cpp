@@ -1,4 +1,5 @@
-// The walker finds what the scanner finds, whatever lies in the file and whatever is refused.
+// The walker finds the same blocks as the scanner, for any content of the file and for any refused
+// blocks.
 #include "storage/block_store.h"
 #include "storage/frame_walker.h"
 #include "support.h"

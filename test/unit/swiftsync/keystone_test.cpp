@@ -1,5 +1,6 @@
-// The keystone: whatever the seed, block order and supply, threads, memory, aggregate, loader and
-// moment of death, the finished coins equal those of a naive map, key for key.
+// The main property of the booster: for any seed, block order and supply, threads, memory,
+// aggregate, loader and moment of a kill, the finished coins equal those of a naive map, key for
+// key.
 #include "accepted.h"
 #include "sync_setup.h"
 

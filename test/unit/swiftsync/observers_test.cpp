@@ -1,4 +1,5 @@
-// The observers of a fold: each that is interested sees every block once, whatever the others do.
+// The observers of a fold: each interested observer sees every block once, regardless of the other
+// observers.
 #include "sync_setup.h"
 
 #include "swiftsync/fold_observer.h"

@@ -1,6 +1,7 @@
 // btcd's made-up chain on mainnet's genesis block, with a longer branch from its second block. It
-// spends rewards at once, which no network allows: refused for that alone, and valid with all its
-// scripts, forth and back, once its rewards are taken for ordinary coins.
+// spends coinbase outputs at once, which no network allows. The chain is refused only for that: if
+// coinbase outputs are treated as ordinary coins, it is valid with all its scripts, connected and
+// disconnected.
 #include "fixture.h"
 #include "util/endian.h"
 #include "validation/script_threads.h"

@@ -1,5 +1,5 @@
-// The serial engine on a machine that fails: whichever step of the disk fails once while blocks are
-// connected and taken back, after a restart the node ends where one ends that met no fault.
+// The serial engine on a failing disk: if any single disk operation fails while blocks are
+// connected and disconnected, the node reaches after a restart the same state as without the fault.
 #include "fixture.h"
 #include "sim/chain.h"
 #include "sim/fault_env.h"

@@ -1,5 +1,5 @@
-// Pruning: which files may go, the files that remain, and that no fault of the disk on the way
-// costs more than a restart.
+// Pruning: the files that may be deleted, the files that remain, and disk faults on the way, each
+// of which needs no more than a restart.
 #include "block_kit.h"
 #include "fixture.h"
 #include "sim/fault_env.h"

@@ -1,4 +1,4 @@
-// Moving between branches: whatever way leads to a tip, the coins there are the same.
+// Reorganisations between branches: the coins at a tip are the same for every path to it.
 #include "block_kit.h"
 #include "fixture.h"
 #include "sim/chain.h"

@@ -1,4 +1,4 @@
-// ScriptThreads over a real block of 11,215 inputs: the same verdict whatever the number of
+// ScriptThreads over a real block of 11,215 inputs: the verdict is the same for any number of
 // threads.
 #include "script/script.h"
 #include "support/testdata.h"

@@ -1,8 +1,8 @@
-// Relay of transactions among honest nodes, some of whose peers are strangers in league: they
-// announce and never answer, say notfound, send other witnesses or none, flood with ids, orphans
-// and transactions that are invalid, cheap, repeated or in conflict, and come and go. All on one
-// thread and from one seed. IBD_SIM_SEEDS=1000 runs a thousand seeds; IBD_TEST_SEED=n begins with
-// seed n.
+// Relay of transactions among honest nodes, with colluding hostile peers among them. Those announce
+// and never answer, say notfound, send other witnesses or none, flood with ids, orphans and
+// transactions that are invalid, cheap, repeated or in conflict, and connect and disconnect.
+// Everything runs on one thread and follows from one seed. IBD_SIM_SEEDS=1000 runs a thousand
+// seeds; IBD_TEST_SEED=n begins with seed n.
 #include "sim/relay_net.h"
 
 #include "support/catch.h"
