@@ -7,5 +7,4 @@
 #include <catch2/catch.hpp>
 
 #pragma push_macro("CHECK")
-#define IBD_CATCH_IS_PRECOMPILED
 #undef CHECK
