@@ -28,7 +28,7 @@ WARM_BYTES = 600 << 20
 
 
 def warm_memory(folder):
-    """Touches the memory: in a virtual machine a write to memory that was not used for a while
+    """Touches the memory first: in a virtual machine the first write to memory that was long unused
     takes ten times as long."""
     path = folder / "warm"
     piece = bytes(1 << 20)

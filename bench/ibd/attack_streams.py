@@ -32,8 +32,8 @@ PEERS = 10
 INV_WTX = 5
 LARGE = 95_000  # virtual bytes, a little less than policy allows
 OUTPUT_SIZE, INPUT_SIZE = 32, 43  # of P2SH
-PADDING = 150  # bytes of data, which make a transaction as large as usual
-SIGNATURES = 999  # of an input: a full stack
+PADDING = 150  # bytes of data, so that a transaction has a usual size
+SIGNATURES = 999  # of an input, which fill the stack
 
 
 def random_txid(rng):
@@ -104,7 +104,7 @@ class Ground:
     """The chain: coins of REDEEMED, and those of script_coins()."""
 
     def __init__(self, coins, news):
-        """`news`: blocks that come later."""
+        """`news`: blocks sent later."""
         splits = -(-coins // COINS_OF_A_TX)
         blocks = 102 + splits
         spare = blocks + splits // SPLITS_OF_A_BLOCK + news + 2

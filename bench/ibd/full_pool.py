@@ -179,8 +179,8 @@ def siphash(k0, k1, data):
 
 
 def compact_block(block, nonce=1):
-    """BIP 152, version 2, with nothing but the coinbase in full; without witnesses, so that a wtxid
-    is a txid."""
+    """A compact block (BIP152, version 2) that prefills only the coinbase. Its transactions have no
+    witness, so that wtxid and txid are equal."""
     head = block.header() + nonce.to_bytes(8, "little")
     key = hashlib.sha256(head).digest()
     k0, k1 = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")

@@ -46,8 +46,8 @@ def timed(command, watch=None):
 
 
 def ratio(ours, theirs):
-    """A ratio of seconds. Times below the resolution of the CPU clock count as one tick, so that a
-    run too short to time gives a number nevertheless."""
+    """A ratio of seconds. A time below the resolution of the CPU clock counts as one tick, so that
+    the ratio is defined for very short runs."""
     return ours / max(theirs, CLOCK_TICK)
 
 
@@ -123,8 +123,8 @@ def rpc(datadir, port, method):
 
 
 def bitcoind(build, datadir, height, *options):
-    """Command that brings a regtest directory up to `height` with nothing but disk to wait for, and
-    makes no undo data of blocks that the booster folds."""
+    """The command that syncs a regtest directory up to `height` from local files. It makes no undo
+    data of blocks that the booster folds."""
     return [build / "bin/bitcoind", "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0",
             "-listen=0", "-connect=0", "-ibdboosterundo=0", f"-stopatheight={height}", *options]
 

@@ -201,7 +201,7 @@ class Feeder:
 
 
 def blocks_in_attack(honest, feeder):
-    """Seconds of the blocks that came before its end."""
+    """Seconds of the blocks received before its end."""
     taken = []
     while len(taken) < BUSY_BLOCKS:
         time.sleep(PAUSE)

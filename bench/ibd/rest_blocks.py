@@ -63,8 +63,8 @@ def request_all(port, paths, end, counts):
 
 
 def served(node, hashes, suffix, seconds):
-    """Blocks for a second of the node's CPU. Each client is a process, so that none waits for
-    another's Python."""
+    """Blocks served per second of the node's CPU time. Each client is a process of its own, so that
+    clients do not share an interpreter lock."""
     paths = [f"/rest/block/{block}{suffix}" for block in hashes]
     fork = multiprocessing.get_context("fork")
     counts = fork.Queue()

@@ -77,8 +77,8 @@ def tailed(args):
 
 
 def booster_memory(summary, each):
-    """MiB in whose table a LIVE_RATIOth of the coins has room, of `each` bytes; three quarters of
-    it are the table."""
+    """The MiB of -ibdboostermem whose table holds 1/LIVE_RATIO of the coins at `each` bytes; three
+    quarters of the memory are the table."""
     return max(1, round(summary["unspent"] * each / LIVE_RATIO * 4 / 3 / 2**20))
 
 
@@ -139,8 +139,8 @@ def own_hints_report(own):
 
 
 def reindex(args):
-    """bitcoind with hints, from start to end, with and without a block index to begin with; medians
-    of runs taken in turn."""
+    """bitcoind with hints, from start to end, with and without an existing block index; medians of
+    alternating runs."""
     hints, summary, command = tailed(args)
     command.append(f"-ibdboosterfile={hints}")
     runs = {"-reindex": [], "-reindex-chainstate": []}

@@ -157,8 +157,8 @@ class Proof:
         return Program(self.build / "bin/bitcoind", self.folder / name, *options)
 
     def make_snapshot(self):
-        """Coins after the block of the hints, by the booster: the summary's directory keeps blocks
-        and index, and nothing of the chainstate."""
+        """The coins at the hints' terminal block, made by the booster. The summary's directory
+        keeps its blocks and block index, but not its chainstate."""
         self.file = self.folder / "utxo.dat"
         self.file.unlink(missing_ok=True)
         print("building the chainstate ...", flush=True)

@@ -45,8 +45,8 @@ struct Timer {
     }
 };
 
-/** Coins as the inputs of the block could spend: by the look of the input, of a hash of a script or
- *  of a key. Amounts and heights are invented. */
+/** Coins that the inputs of the block could spend: to a script hash or a key hash, depending on the
+ *  input. Amounts and heights are invented. */
 BlockUndo InventedUndo(const BlockView& block)
 {
     uint64_t state = 1;

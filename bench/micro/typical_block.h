@@ -8,8 +8,8 @@ namespace ibd::bench {
 
 constexpr size_t kTransactions = 2500; //!< with the coinbase
 
-/** Two inputs and two outputs, every second one with witness. Every fifth spends an output of the
- *  transaction before it. */
+/** A transaction has two inputs and two outputs; every second one has a witness. Every fifth one
+ *  spends an output of the previous transaction. */
 inline MutableTransaction TypicalTransaction(size_t i, const Txid& before, sim::Rng& rng)
 {
     MutableTransaction tx;

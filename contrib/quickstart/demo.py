@@ -71,7 +71,7 @@ class Steps:
                     if self.live and time.monotonic() - begin > 1:
                         self.show(title, begin, share)
                     ended.join(POLL_SECONDS)
-            except BaseException:  # asked to stop: with all that it started, such as compilers
+            except BaseException:  # asked to stop, with its compilers
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGTERM)
                 raise
@@ -190,8 +190,8 @@ def success_lines(node):
 
 
 def measure(steps, title, node, options, watcher):
-    """One run to the tip, with or without the booster as set in the watcher. Returns its curve,
-    which ends at 100 %."""
+    """One sync to the tip, with or without the booster as the watcher is set. Returns its progress
+    curve, which ends at 100 %."""
     before = len(success_lines(node))
     took = steps.run(title, node.rebuild(*options), watcher)
     if len(success_lines(node)) - before != bool(watcher.booster_height):
@@ -230,8 +230,8 @@ def coins_of(node):
 
 
 def find_core(args, steps):
-    """The folder of Core's programs, which may take minutes to build the first time; None, and a
-    line that says why, where that cannot be."""
+    """The folder of Core's programs; building them the first time may take minutes. Returns None
+    and prints the reason if they cannot be built."""
     if args.no_core:
         return None
     answer = args.dir / "core.txt"
@@ -247,8 +247,8 @@ def find_core(args, steps):
 
 
 def rebuild_all(args, steps, node, summary, core):
-    """The same chainstate by each engine, Core's last: its name is the first all the same. Returns
-    the curves by their names and the hints file."""
+    """Builds the same chainstate with each engine, Core's last. Returns the curves by their names,
+    with Core's first, and the hints file."""
     runs, coins = {}, []
 
     def rebuild(name, title, options, watcher, by=node):

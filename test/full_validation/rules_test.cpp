@@ -48,8 +48,8 @@ JoinVerdict JoinValues(FullSetup& setup, const std::vector<Bytes>& on_top)
     return Must(setup.Rebuild(on_top, options, consumer));
 }
 
-/** Whether it is none that UndoChecks::kRules looks for: a script, or what ContextualCheckBlock()
- *  finds when a block is indexed. */
+/** Whether UndoChecks::kRules does not check for this error: a script error, or an error that
+ *  ContextualCheckBlock() finds when a block is indexed. */
 bool IsBesideRules(std::string_view serial)
 {
     return serial.starts_with("block-script-verify-flag-failed") ||
@@ -57,8 +57,8 @@ bool IsBesideRules(std::string_view serial)
            serial.find("non-final transaction") != serial.npos;
 }
 
-/** A block on top of another, spending an output of its last transaction: the maker of undo data
- *  then reads that block for the coin, and takes its outline. */
+/** A block on top of another, spending an output of its last transaction: the undo data's maker
+ *  then reads that block for the coin, and makes its outline. */
 Bytes SpendingFrom(FullSetup& setup, ByteSpan below)
 {
     DraftBlock next = setup.DraftAfterNext();

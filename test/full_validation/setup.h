@@ -17,8 +17,8 @@ namespace ibd::test {
 
 using Coins = std::map<OutPoint, Coin>;
 
-/** Applies a block whatever its worth, and returns what honest undo data of it says. Inputs without
- *  a coin are given one that never was. Coins made later in the block are found too. */
+/** Applies a block without checking it, and returns its honest undo data. An input without a coin
+ *  is given an invented one. Coins made later in the block are found too. */
 BlockUndo ApplyBlock(ByteSpan raw, int height, Coins& coins);
 
 /** Wants no undo data: only the checks. */
@@ -63,8 +63,8 @@ public:
     void PutUndoBytes(HeaderNode& node, ByteSpan undo);
 
     SerialVerdict Serial(const std::vector<Bytes>& on_top);
-    /** Puts the blocks on top of the chain, hints that fit, honest undo data unless `change` makes
-     *  it other, and lets the booster validate them. */
+    /** Appends the blocks to the chain, with matching hints and with honest undo data unless
+     *  `change` alters it, and has the booster validate them. */
     Result<Verdict> Full(const std::vector<Bytes>& on_top,
                          const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
                          std::function<void(BoosterOptions&)> tune = nullptr);

@@ -1,5 +1,5 @@
-// Undo data that lies, is damaged or missing: never believed, always a fallback with height and
-// reason, and the same hints work again once it is right.
+// Undo data that is false, damaged or missing: it is never accepted, and there is always a fallback
+// with height and reason, and the same hints work again once it is right.
 #include "setup.h"
 
 #include "support/testdata.h"

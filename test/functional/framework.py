@@ -34,7 +34,7 @@ RPC_IN_WARMUP = -28
 NEEDS_COINS = ("gettxout", "00" * 32, 0)  # a call that waits for the chainstate
 BURNT = "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"  # where mined coins may go
 NO_UNDO = "-ibdboosterundo=0"  # for what looks at the booster alone
-TIMEOUT = 900  # seconds; generous, as CI machines are slow: nothing passes because of it
+TIMEOUT = 900  # seconds; generous for slow CI machines; no test passes only because of it
 FOLDERS = {"main": "", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
            "regtest": "regtest"}
 
@@ -277,8 +277,8 @@ class FunctionalTest(unittest.TestCase):
         self.assertIn(part, caught.exception.message)
 
     def assert_refused(self, node, *args, saying="", prefix=()):
-        """bitcoind ends by itself, with a status other than zero and one line that says why;
-        details may follow in a list."""
+        """bitcoind exits by itself with a non-zero status and one line with the reason; a list of
+        details may follow."""
         status, errors = node.run(*args, prefix=prefix)
         self.assertEqual(status, 1, errors)
         lines = [line for line in errors.strip().splitlines() if not line.startswith("- ")]

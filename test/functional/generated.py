@@ -41,8 +41,8 @@ class GeneratedChain:
         return self.folder / "regtest" / "blocks"
 
     def place(self, node, copied=False):
-        """Hard links, so that a chain of any size costs nothing; the node appends nothing to block
-        files unless it is given new blocks: then they must be `copied`."""
+        """Makes hard links, so that a chain of any size takes no disk space. The node appends to
+        block files only if it is given new blocks; for such a node they must be `copied`."""
         node.blocks_dir.mkdir(parents=True)
         for source in self.blocks.iterdir():
             (shutil.copy if copied else os.link)(source, node.blocks_dir / source.name)

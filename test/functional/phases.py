@@ -4,8 +4,8 @@ and report the phases in which they did."""
 import contextlib
 import re
 
-# The last of these lines that is there says it. After "joined" come the hints, and beside them, if
-# values are joined, blocks are held against the rules.
+# The last of these lines in the log gives the phase. "joined" is followed by the making of the
+# hints and, if values are joined, at the same time by the check of blocks against the rules.
 LINES = [
     (r"Join: reading \d", "join: reading"),
     (r"Join: joining \d", "join: joining"),

@@ -21,7 +21,7 @@ def all_blocks(node):
 
 
 def falsified(raw):
-    """Another transaction than the one that the header commits to."""
+    """A transaction other than the one in the header's commitment."""
     return raw[:-5] + bytes([raw[-5] ^ 1]) + raw[-4:]
 
 
@@ -31,8 +31,8 @@ def undecodable(raw):
 
 
 class BlockServer:
-    """Listens, and has the chain of `blocks`. `answer(server, height)` gives the bytes to send for
-    a block, or None; it may wait. `asked` counts the requests by height."""
+    """Listens, and serves the chain of `blocks`. `answer(server, height)` gives the bytes to send
+    for a block, or None; it may wait. `asked` counts the requests by height."""
 
     def __init__(self, test, blocks, answer):
         self.blocks, self.answer = blocks, answer

@@ -179,8 +179,8 @@ class SmallChain(BoosterTest):
                               "getrawtransaction", block["tx"][1]["txid"], 2, made.terminal_hash)
 
     def test_better_branch_from_below(self):
-        """Without undo data, and with -ibdboosterundo=0, it ends the node as it ends Core, at every
-        start and without changes; the log names remedies that help."""
+        """Without undo data and with -ibdboosterundo=0 it stops the node as it stops Core, at every
+        start and without changes. The log names remedies that work."""
         made = small_chain()
         node = made.place(self.node(), copied=True)
         self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
@@ -267,8 +267,8 @@ class Rebuild(SyncedTest):
 
     @contextlib.contextmanager
     def zeroed(self, node):
-        """The first block file reads as zeros meanwhile. It is there, with its size, so a start
-        that believes the index begins."""
+        """Meanwhile the first block file reads as zeros. The file exists with its right size, so a
+        start that trusts the block index succeeds."""
         file = node.blocks_dir / "blk00000.dat"
         away = file.rename(node.blocks_dir / "away")
         file.touch()
@@ -349,8 +349,8 @@ class Rebuild(SyncedTest):
         self.assertFalse(checkpoint.exists())
 
     def test_what_is_not_its_own_stays(self):
-        """Copies that a user made, under the names that come to mind first; and a folder that has
-        the name of the booster's, but not its marker."""
+        """Copies that a user made, under the most likely names; and a folder with the name of the
+        booster's folder but without its marker."""
         node = self.synced
         mine = [node.net_dir / f"chainstate.{name}" for name in ("old", "new", "batch")]
         for folder in mine:
@@ -482,8 +482,8 @@ class FullValidation(BoosterTest):
                           f"{made.terminal_height} succeeded. ***", node.log_text)
 
     def test_a_script_is_bad(self):
-        """The run ends at that block with its height and the reason, and serial validation ends the
-        chain below it."""
+        """The booster stops at that block and reports its height and the reason; serial validation
+        stops below it."""
         bad = 150
         node, made = self.validated("--bad-script", str(bad))
         serial = made.place(self.node())
@@ -567,8 +567,8 @@ class Progress(BoosterTest):
         self.assertGreater(drawn, 0)
 
     def test_rpc(self):
-        """Sampled while it works, as often as time allows: the numbers only grow and end where the
-        hints say. (unit_swiftsync tests the output at a given moment.)"""
+        """Sampled as often as possible during the run: the numbers only grow, and end at the
+        numbers of the hints. (unit_swiftsync tests the output at a given moment.)"""
         made = small_chain(60000)
         node = made.place(self.node())
         node.launch("-reindex", *booster(made.container, "muhash", "batch"), *made.trust,

@@ -37,8 +37,8 @@ class Commands(SubmitsBlocks, FunctionalTest):
         self.chain = Chain()
 
     def test_signals_and_files(self):
-        """Nothing blocked or ignored, and no file but the standard streams. The node is started
-        with as much as can be ignored."""
+        """A child has no blocked or ignored signals, and no open files but the standard streams.
+        The node is started with every signal ignored that can be."""
         status, files = self.dir / "status", self.dir / "files"
         command = f"ls -l /proc/self/fd > {files}; cat /proc/self/status > {status}.new; " \
                   f"mv {status}.new {status}"
@@ -224,8 +224,8 @@ class Client(FunctionalTest):
             check=False, capture_output=True, text=True, timeout=120)
 
     def test_an_answer_ends_with_its_body(self):
-        """The connection stays open, as behind a proxy. A client that waits for its end would be
-        there for 900 seconds."""
+        """The connection stays open, as behind a proxy. A client that waited for its end would wait
+        900 seconds."""
         head = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n"
         body = '{"result":7,"error":null,"id":1}'
         chunks = f"{len(body) - 5:x}\r\n{body[:-5]}\r\n5;x=y\r\n{body[-5:]}\r\n0\r\n"

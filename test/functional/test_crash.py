@@ -200,9 +200,9 @@ def largest_block(folder):
 
 
 class RandomPoints(CrashTest):
-    """Whole runs of the booster, each killed many times: at random times, and where it spills,
-    makes a checkpoint, merges or publishes. Right coins at the end of each; the work lost by each
-    kill is measured and is at most an interval."""
+    """Whole runs of the booster, each killed many times: at random times, and while it spills,
+    makes a checkpoint, merges or publishes. Each ends with the right coins. The work lost by each
+    kill is measured and is at most one checkpoint interval."""
 
     WAYS = [("sha256", "table", ["-ibdboostermem=1", "-ibdboosterthreads=2"]),
             ("sha256", "batch", ["-ibdboostermem=1", "-ibdboosterthreads=3"]),
@@ -439,8 +439,8 @@ class RandomPoints(CrashTest):
 
 
 class OwnHintsPoints(RandomPoints):
-    """The same without a hints file: the join that makes them is killed as well, also while it
-    holds blocks against the rules, and the making of undo data in the runs that keep it."""
+    """The same without a hints file: the join that makes the hints is killed too, also while it
+    checks blocks against the rules. In the runs that keep undo data its making is killed too."""
 
     AIMS = ["time"] * 5 + ["read", "join", "written", "fold", "merge", "publish"]
     # Options of a run, and where else it is killed, before there is a chainstate and then.
@@ -473,7 +473,7 @@ class OwnHintsPoints(RandomPoints):
         log = self.tail.new
         if "Undo data: all blocks" in log:
             return True
-        # All may have been there already, as a kill came before that line.
+        # All may have been there already, because of a kill before that line.
         idle = "Done loading" in log and "Undo data: making" not in log
         self.idle_since = (self.idle_since or time.monotonic()) if idle else None
         return idle and time.monotonic() > self.idle_since + 1

@@ -110,7 +110,7 @@ class DamagedBlocks(Damaged):
                 node = self.stored()
                 self.damage(node)
                 self.assert_fetched(node, "-reindex-chainstate", *options)
-                # The index says where the new copy lies.
+                # The index has the position of the new copy.
                 node.start("-reindex-chainstate", *self.made.trust, *options)
                 self.assert_synced(node, self.server, self.made)
                 node.stop()
@@ -189,8 +189,9 @@ class Connected(Damaged):
         self.assert_whole(node)
 
     def test_a_peer_that_sends_something_else(self):
-        """Alone at first, through a kill: it is asked once for each start. Then the block comes
-        from the next peer, although headers come from the first."""
+        """At first it is the only peer, also across a kill: the block is requested from it once per
+        start. Then the block is received from the next peer, although the first one supplies the
+        headers."""
         blocks = all_blocks(self.server)
         sound = blocks[self.height]
         for name, lie in (("falsified", falsified(sound)), ("undecodable", undecodable(sound)),

@@ -56,8 +56,8 @@ class Deployments(FunctionalTest):
         self.refused_from(node, self.wrong_height, "bad-cb-height")
 
     def test_blocks_stored_before_segwit(self):
-        """Their witnesses were never looked at: with segwit from an earlier height on, they are to
-        be read again, and here they turn out to have none."""
+        """Their witnesses were not checked. With segwit active from an earlier height they must be
+        read again; the blocks of this chain have no witness."""
         node = self.node("regtest", "-testactivationheight=segwit@20").start()
         hashes = node.rpc("generatetoaddress", 8, ADDRESS)
         status, text = node.stop().run("-testactivationheight=segwit@5")

@@ -119,8 +119,8 @@ class DuringRebuild(FunctionalTest):
         return relay.port, released
 
     def test_blocks_from_peers_for_the_booster(self):
-        """Their size, which no parameter of the network says, follows from those that came. The
-        steps include the blocks above the booster's."""
+        """Their size, which is not among the network's parameters, is estimated from the blocks
+        received so far. The steps include the blocks above the booster's."""
         port = free_port()
         self.main.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
         half = self.made.terminal_height // 2

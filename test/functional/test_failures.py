@@ -283,8 +283,8 @@ class FullDisk(FunctionalTest):
 
 
 class NoRoomForUndo(FunctionalTest):
-    """Room for all but the next step of the undo file: the block whose undo data finds no place is
-    not half in the coins afterwards, and connects when there is room."""
+    """There is space for all but the next extension of the undo file: the block whose undo data
+    cannot be written is not partly applied to the coins, and connects once there is space."""
     ROOM = int(50.6 * 2**20)  # enough to write coins, not for another MiB of undo data
 
     def cut_preallocated(self, path):

@@ -97,8 +97,9 @@ class Valid(FullTest):
         self.assert_as_serial(node, self.made, self.wanted)
 
     def test_a_block_that_is_mended(self):
-        """The join does not see that a witness of a stored block is damaged, the check of scripts
-        does. With a sound block in its place all is joined anew, and nothing is in the way."""
+        """The join does not notice a damaged witness of a stored block; the check of scripts does.
+        After the block is replaced by a sound copy, everything is joined again and the sync
+        succeeds."""
         made = self.made
         node = made.place(self.node(), copied=True)
         self.assertEqual(node.run("-reindex", "-ibdbooster", "-ibdboosterchecks=0", NO_UNDO,

@@ -19,8 +19,9 @@ class DumpTxOutHints(FunctionalTest):
         self.main.start()
 
     def tool_made(self, height):
-        """The tool's conversion of the file that contrib/ibd-booster-hints-gen makes from the
-        node's blocks and its snapshot; and the tool alone of the blocks."""
+        """Two ways to the hints: the tool converts the file that contrib/ibd-booster-hints-gen
+        makes from the node's blocks and its snapshot; and the tool makes them from the blocks
+        alone."""
         snapshot, reference = self.dir / f"utxo-{height}", self.dir / f"reference-{height}"
         hints, alone = self.dir / f"tool-{height}", self.dir / f"alone-{height}"
         self.main.rpc("dumptxoutset", path=str(snapshot), options={"rollback": height})

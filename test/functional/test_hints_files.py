@@ -196,8 +196,9 @@ class InTheFolder(HintsTest):
 
 
 class ChangedInUse(FunctionalTest):
-    """The file is cut short, emptied or written over while the booster reads it: one line that
-    names it, no crash, nothing published, no verdict on the hints; the right file works."""
+    """The file is truncated, emptied or overwritten while the booster reads it: the node prints one
+    line that names the file, does not crash, publishes no coins and records no verdict on the
+    hints. The right file works afterwards."""
 
     def changed(self, source, change):
         made = small_chain(60000)

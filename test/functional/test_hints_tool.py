@@ -440,10 +440,11 @@ class Stopped(ToolTest):
         return ("beginning", 0)
 
     def stop_often(self, command, phases):
-        """Until it was stopped in each of these phases, and then continued to its end.
+        """Repeats until the tool was stopped in each of these phases, and then continued to its
+        end.
 
-        It gets more time from start to start, as a busy machine needs longer than the first run,
-        but often little, as the first phase is short."""
+        The time before a kill grows from start to start, because a busy machine can be slower than
+        in the first run. It is often short, because the first phase is."""
         order = ["beginning", *phases]
         whole = self.dir / "whole"
         begin = time.monotonic()

@@ -149,7 +149,7 @@ class I2p(FunctionalTest):
         self.assertFalse((taker.net_dir / "i2p_private_key").exists())
         self.assertIn("Creating transient I2P SAM session", taker.log_text)
 
-        # A third one comes in by the same address, and its own stays when it starts again.
+        # A third node connects to the same address, and keeps its own address when it starts again.
         third = self.listener(bridge)
         third.rpc("addnode", address, "onetry")
         third.wait_for_tip(chain.tip)

@@ -173,8 +173,8 @@ class KilledWhileRelaying(FunctionalTest):
                    for txid, vout, *_ in tx.inputs)
 
     def check_pool(self, saved):
-        """All that was saved, as it was, whose inputs are there; no two spend the same, and all
-        together keep the rules of a block."""
+        """The pool has every saved transaction whose inputs exist, unchanged. No two spend the same
+        coin, and together they obey the rules of a block."""
         pool = self.victim.rpc("getrawmempool", True)
         txs = saved.txs if saved else {}
         self.assertEqual(set(pool) - set(txs), set())
@@ -213,7 +213,7 @@ class KilledWhileRelaying(FunctionalTest):
         self.assertEqual(coins(self.victim), coins(self.control))
 
     def check_after_kill(self):
-        """The transactions that came back; the peer stays away."""
+        """The transactions loaded again; the peer does not reconnect."""
         saved = self.saved_pool()
         self.start_alone()
         pool = self.check_pool(saved)
@@ -238,7 +238,7 @@ class KilledWhileRelaying(FunctionalTest):
         self.assertEqual(coins(self.victim), coins(self.steady))
 
     def check_quiet_kill(self):
-        """All that a user sent just before the call comes back, and is announced then."""
+        """All that a user sent just before the call returns, and is announced then."""
         self.steady.rpc("setnetworkactive", False)
         self.victim.wait_for_peers(0)
         txids = {self.send(self.free.pop(), FEE, self.victim) for _ in range(5)}

@@ -120,8 +120,8 @@ class Kills(LeftoversTest):
 
 
     def test_pairs_of_a_killed_fold(self):
-        """Where undo data is missing, a start without the booster makes it of them. Then they go,
-        and the rest of the rebuild stays."""
+        """If undo data is missing, a start without the booster makes it from them. Then they are
+        deleted, and the rest of the rebuild is kept."""
         for path in self.main.blocks_dir.glob("rev*"):
             path.unlink()
         self.main.start("-reindex", *self.own).wait_for_tip(self.made.tip).stop()

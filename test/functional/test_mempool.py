@@ -100,7 +100,8 @@ class Pool(FunctionalTest):
         self.assertEqual(len(self.pool()), 3)
 
     def test_replaced(self):
-        """By what pays more, with all that hangs on it; wishes of the user count."""
+        """Replaced by a transaction that pays more, together with all descendants;
+        prioritisetransaction counts."""
         rpc = self.main.rpc
         first = spend(self.coins[0], value=VALUE)
         child = spend((first.txid(), 0), value=VALUE - FEE)

@@ -40,7 +40,7 @@ class Mining(FunctionalTest):
         self.assertAlmostEqual(self.rate(), 2 / 600)
         self.assertAlmostEqual(self.rate(1, 5), 2 / 600)
         self.assertEqual(self.rate(120, 0), 0)
-        # Genesis lies nine years back.
+        # Genesis is nine years old.
         since_genesis = self.chain.blocks[9].time - 1296688602
         self.assertAlmostEqual(self.rate(1000, 10) * since_genesis, 10 * 2)
         # 144 blocks are a period: block 150 is the seventh of the second.

@@ -49,8 +49,8 @@ class NetworkBooster(FunctionalTest):
         return hints
 
     def killed_before_coins(self, make, line, *args):
-        """Makes a node without coins and kills it once its log has `line`. If the coins are in
-        place by then, another one."""
+        """Starts a node without coins and kills it once its log has `line`. If the coins are
+        published by then, it tries again with another node."""
         for _ in range(10):
             node = make()
             shutil.rmtree(node.net_dir / "chainstate", ignore_errors=True)

@@ -21,8 +21,8 @@ PROGRAM = 40 * MIB
 QUEUE, CALLED, STRANGERS = 32 * MIB, 16 * MIB, 12 * MIB
 LARGEST_MESSAGE = 4_000_000
 CONNECTION = 400_000
-WORKER = 10 * MIB  # reading and parsing blocks of 1.5 MB; 30 MiB for the worst ones
-THREADS = 1  # with a slow aggregate, so that blocks wait
+WORKER = 10 * MIB  # to read and parse blocks of 1.5 MB; 30 MiB for the worst ones
+THREADS = 1  # with a slow aggregate, so that blocks queue
 HOSTILE = 8
 MOST_STRANGERS, OUTBOUND = 50, 11
 SMALL, SMALL_SERIAL = 160 * MIB, 224 * MIB  # without the booster -dbcache is taken, too
@@ -36,7 +36,8 @@ def peak(node):
 
 class Flood(threading.Thread):
     """Sends large messages as fast as they are taken, and reads no answer. The last one lacks a
-    byte. With `stay`, it leaves after so many seconds, in the middle of a message, and calls again.
+    byte. With `stay`, it disconnects after that many seconds in the middle of a message, and
+    connects again.
     """
 
     def __init__(self, port, number, stay=None):
@@ -99,8 +100,8 @@ class SyncFromPeer(FunctionalTest):
 
 class NetworkMemory(SyncFromPeer):
     def assert_within(self, node, memory, strangers=0):
-        """The bound, with `memory` MiB of -ibdboostermem, one called peer, and at most so many
-        connections of strangers."""
+        """The bound for `memory` MiB of -ibdboostermem, one outbound peer, and at most this many
+        inbound connections."""
         node.wait_for_rpc()
         node.wait_for_tip(self.made.tip)
         bound = (PROGRAM + memory * MIB + QUEUE + CALLED + THREADS * WORKER + LARGEST_MESSAGE +
@@ -149,8 +150,8 @@ class NetworkMemory(SyncFromPeer):
 
 
 class SmallMachine(SyncFromPeer):
-    """With the options that doc/booster.md gives for 512 MiB, and with less of it than a system
-    leaves: a process that needs more is killed."""
+    """With the options that doc/booster.md gives for 512 MiB, and under a lower limit than a system
+    would leave for the process: a process above the limit is killed."""
 
     def test_sync(self):
         ways = ((f"-ibdboosterfile={self.made.container}", SMALL), ("-ibdbooster", SMALL),

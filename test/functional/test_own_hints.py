@@ -213,7 +213,7 @@ class ByDefault(OwnHintsTest):
 
 
     def test_after_wrong_hints(self):
-        """The join takes their place; unasked, only where it is worth it."""
+        """The join replaces them; without an option, only if it is worth its time."""
         bad = bytearray(self.made.bitmap.read_bytes())
         bad[len(bad) // 2] ^= 0x18
         hints = self.dir / "bad.bitmap"
@@ -306,8 +306,8 @@ class BadBlocks(OwnHintsTest):
         self.assert_serial_after(mined, bad, f"{tx.txid()} spends {txid}:7")
 
     def with_a_valid_branch(self):
-        """A chain with a block that spends an output for the second time, one without, longer, and
-        hints that are right for both."""
+        """A chain with a block that spends an output twice, a longer chain without such a block,
+        and hints that are right for both."""
         bad = Chain().grow(COINBASE_MATURITY + 10)
         txid, amount = bad.coinbase_of(1)
         bad.add(bad.candidate([spend(txid, 0, amount)]))
@@ -521,8 +521,8 @@ class BadDisks(LongRebuild):
         self.assertEqual(left_by_booster(self.main), [])
 
     def test_damaged_spills(self):
-        """Seen at the next start or when they are read; the blocks are read again."""
-        # The last four may not be in a state yet.
+        """The damage is noticed at the next start or on reading; the blocks are read again."""
+        # The last four files may not be in a recorded state yet.
         self.kill_when(lambda: len(self.spills()) > 8)
         for path in self.spills():
             data = bytearray(path.read_bytes())

@@ -93,7 +93,7 @@ class Prune(FunctionalTest):
         when = node.rpc("getblockheader", node.rpc("getblockhash", 950))["time"] + 2 * 60 * 60
         by_time = node.rpc("pruneblockchain", when)
         self.assertTrue(last < by_time <= 950)
-        # The last 288 stay, whatever is asked for.
+        # The last 288 stay, regardless of the requested height.
         most = node.rpc("pruneblockchain", HEIGHT)
         self.assertTrue(by_time <= most <= HEIGHT - 288)
         self.assertEqual(node.rpc("verifychain", 4, 288), True)

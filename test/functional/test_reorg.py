@@ -126,7 +126,7 @@ class Reorg(FunctionalTest):
         self.assertIn((ahead.tip, ahead.height, 3, "headers-only"), self.tips())
         self.assert_rpc_error(-25, "", rpc, "submitheader",
                               Chain(extra=b"\x09").grow(3).blocks[-1].header().hex())
-        # Blocks that come in the wrong order wait for their parents.
+        # Blocks received in the wrong order wait for their parents.
         for block in reversed(ahead.blocks[-3:]):
             rpc("submitblock", block.raw().hex())
         self.assertEqual(rpc("getbestblockhash"), ahead.tip)

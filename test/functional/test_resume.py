@@ -42,8 +42,8 @@ class Resume(SyncedTest):
         self.assertEqual(self.work(), {})
 
     def test_killed_when_all_is_folded(self):
-        """Without the option the old chainstate is used and all work stays; with it, no block is
-        folded a second time."""
+        """Without the option the old chainstate is used and all work is kept; with it no block is
+        folded twice."""
         node = self.synced
         self.die_while_loading()
         kept = self.work()

@@ -213,8 +213,9 @@ class SnapshotProof(SnapshotTest):
             self.assertEqual(self.left(node), ["chainstate"])
 
     def test_killed_with_all_indexes(self):
-        """While a snapshot is loaded, its history proven, undo data made and all indexes built: in
-        the end coins and indexes are those of a node that was never killed."""
+        """Kills while a snapshot is loaded, while its history is proven, while undo data is made
+        and while all indexes are built. In the end coins and indexes equal those of a node that was
+        never killed."""
         rng = random.Random(os.environ.get("IBD_SEED"))
         node = self.with_headers(*INDEXES)
         self.send(node, 1, OLDER + 1).stop()
@@ -274,7 +275,7 @@ class SnapshotProof(SnapshotTest):
                 self.assertEqual(node.rpc(*call), self.source.rpc(*call), call)
 
     def test_killed_after_the_proof(self):
-        """The next start puts the coins in their place that the last one could not."""
+        """The next start publishes the coins that the last one could not."""
         node = self.loaded()
         self.send(node, 1, TIP + 1)
         self.assert_proven(node)
@@ -286,8 +287,8 @@ class SnapshotProof(SnapshotTest):
         self.assertEqual(self.left(node), ["chainstate"])
 
     def wrong(self, change):
-        """A file that differs from the snapshot in one coin, the option that makes it known, and
-        the name of that coin."""
+        """A file that differs from the snapshot in one coin, the option that makes its hash
+        accepted, and the outpoint of that coin."""
         data = self.file.read_bytes()
         found = read_coins(data)
         self.assertEqual(write_coins(data, found), data)
@@ -344,8 +345,8 @@ class SnapshotProof(SnapshotTest):
                 self.assert_refuted(change, says)
 
     def test_nothing_of_the_wrong_coins_stays(self):
-        """A block above the snapshot that does not fit the wrong coins is valid afterwards, and
-        undo data that was made of them is made again."""
+        """A block above the snapshot that was invalid with the wrong coins is valid afterwards, and
+        undo data made from those coins is made again."""
         def find(found):
             return next(coin for coin in found if coin.txid[::-1].hex() == self.above)
 

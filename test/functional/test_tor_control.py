@@ -125,7 +125,7 @@ class TorControl(FunctionalTest):
                      "Using NULL authentication", "Connected to Tor version 0.4.8.12"):
             self.assertIn(line, node.log_text)
 
-        # Tor stops and comes back: the service is withdrawn, and made again with its key.
+        # Tor stops and restarts: the service is withdrawn, and created again with its key.
         tor.server.drop()
         self.wait_for_service(node)
         self.assertEqual(tor.hears("ADD_ONION"), f"ADD_ONION {KEY} PoWDefensesEnabled=1 "

@@ -342,8 +342,9 @@ class Background(BackgroundTest):
         self.assertTrue([text for text in told if re.search(about, text)], told)
 
     def test_a_full_disk(self):
-        """The records lie where the blocks do. A node in use continues without it; before that the
-        node ends. With enough space again the rest is made, above the existing data."""
+        """The records are on the same disk as the blocks. A node in use continues without undo
+        data; a node not yet in use stops. With enough space again the rest is made, above the
+        existing data."""
         made = medium_chain()
         wanted = self.serial(made)
         for when in (BACKGROUND, NOW):
@@ -400,9 +401,9 @@ class Background(BackgroundTest):
                          "could not be read or removed: .*join.dat.*: Is a directory")
 
     def test_a_better_branch_below(self):
-        """One that leaves the chain where undo data is yet to come is followed once it is there. If
-        it cannot be made the node ends, because it would continue with a chain that is not the
-        best."""
+        """A reorganisation to a branch that starts where undo data is still being made happens once
+        that data exists. If it cannot be made the node stops, because it would continue with a
+        chain that is not the best."""
         trunk = Chain().grow(COINBASE_MATURITY + 300)
         other = trunk.branch(LAST + 10, LAST + 13)
         node = place_blocks(self, trunk.blocks)

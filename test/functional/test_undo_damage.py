@@ -94,8 +94,8 @@ class Damage(UndoTest):
                 node.stop()
 
     def test_nobody_makes_it(self):
-        """-ibdboosterundo=0: a call is refused with a remedy, a reorganisation ends the node. Each
-        remedy that is named leads to the better branch."""
+        """-ibdboosterundo=0: a call is refused with a remedy, a reorganisation stops the node. Each
+        named remedy leads to the better branch."""
         for loss, inflict in LOSSES.items():
             for remedy in ([NOW], ["-reindex-chainstate", "-ibdbooster=0"], []):
                 with self.subTest(loss=loss, remedy=remedy):

@@ -26,7 +26,7 @@ SHOWN = 5
 def comparable(line):
     """Verdict, hash, tip, class and the reject reason without its detail.
 
-    Which of several bad scripts of a block is found first depends on the threads."""
+    Which of several failing scripts is reported first depends on the threads."""
     words = line.split(" ", 5)
     if words[0] == "undecodable":
         return ("undecodable", "-", "-", "-", "-", "-")

@@ -24,8 +24,8 @@ SYNC_SECONDS = 120
 STOP_SECONDS = 30
 PAYMENT_SECONDS = 60
 POLL = "200ms"
-SWEEP_WINDOW = "1s"  # outputs of closed channels are spent that soon after they can be
-REMOTE_DELAY = 10  # blocks that the other side waits for its coins after it closed by force
+SWEEP_WINDOW = "1s"  # outputs of closed channels are spent this long after they become spendable
+REMOTE_DELAY = 10  # blocks that the other side waits for its coins after a force close
 PASSWORD = base64.b64encode(b"interop test").decode()
 
 

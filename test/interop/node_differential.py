@@ -71,8 +71,9 @@ class Round:
             assert self.give(self.chain.candidate([tx]), "funding") is None
 
     def offer_all(self, share=1.0):
-        """Every way to break a rule, on top of the tip, in random order. One that turns out to be
-        valid is mostly taken back, so that the others are tried at this height too."""
+        """Every way to break a rule, on top of the tip, in random order. A block that is valid
+        nevertheless is mostly disconnected again, so that the other ways are tried at this height
+        too."""
         names = [name for name in OFFERS if self.rng.random() < share]
         self.rng.shuffle(names)
         for name in names:

@@ -100,7 +100,7 @@ class SignetChain:
 
     def message(self, block):
         """The hash that the solution signs: of to_sign, which spends to_spend's challenge. The
-        block's commitment must end in a push of the solution's header alone."""
+        block's commitment must end in a push of only the solution's header."""
         root = merkle_root(sha256d(tx.raw_without_witness()) for tx in block.txs)
         data = (block.version.to_bytes(4, "little") + bytes.fromhex(block.prev)[::-1] + root
                 + block.time.to_bytes(4, "little"))

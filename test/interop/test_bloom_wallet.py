@@ -27,8 +27,8 @@ class WithBloomWallet(PaidWallet):
             self.assertGreater(sent.get("merkleblock", 0), 0)
             self.assertNotIn("block", sent)
 
-            # A transaction that is confirmed for the second time makes bitcoinj close the
-            # connection now and then; it comes back.
+            # bitcoinj sometimes closes the connection when a transaction is confirmed for the
+            # second time; it then reconnects.
             self.replace_tip()
             wallet.wait_for_height(self.ours.rpc("getblockcount"))
             self.wait_for_pools(txid)

@@ -20,7 +20,7 @@ class Killed(unittest.TestCase):
 
     def killed_above(self, blocks):
         """The directory of a node that was killed when it announced the block at this distance
-        above the terminal one; the command that was notified ends with it."""
+        above the terminal block. The -blocknotify command ends with the node."""
         node = self.made.place(Node(self.dir / "node"), copied=True)
         self.addCleanup(node.kill)
         serial = self.made.place(Node(self.dir / "serial"))

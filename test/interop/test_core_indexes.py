@@ -52,8 +52,8 @@ class Indexes(FunctionalTest):
         return node
 
     def feed(self, node, begin, end):
-        """Where branches begin, waits for the indexes after each block: else ours would pass over
-        blocks that another branch has replaced meanwhile."""
+        """At the start of branches, waits for the indexes after each block: otherwise our indexes
+        would skip blocks that another branch has replaced meanwhile."""
         for number in range(begin, end):
             if number >= COMMON - 1 and node.args:
                 self.wait_synced(node)
@@ -132,8 +132,8 @@ class Indexes(FunctionalTest):
         return found
 
     def psbt_calls(self, node):
-        """utxoupdatepsbt of transactions that spend outputs of blocks: not by witness, so that they
-        need the whole transaction; one is spent, and one is in no block."""
+        """utxoupdatepsbt of transactions that spend outputs in blocks. The outputs are not segwit,
+        so the whole previous transaction is needed; one output is spent, and one is in no block."""
         for txid, vout in ((self.blocks[1].txs[0].txid(), 0),
                            *((tx.txid(), 0) for tx in self.chain.blocks[-1 - WINNING].txs[1:3]),
                            ("11" * 32, 3)):

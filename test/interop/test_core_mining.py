@@ -73,8 +73,8 @@ class Pairs(FunctionalTest):
 
 class Mining(Pairs):
     def test_same_blocks(self):
-        """Over the heights at which the coinbase's form changes, a period of signalling, and a
-        clock that goes forward, stands still and goes back."""
+        """Covers the heights at which the coinbase's form changes, a signalling period, and a clock
+        that advances, stops and runs backwards."""
         pair = self.pair()
         times = [START, START, START + 600, START - 3600, START + 1, START + 86400]
         for step, time in enumerate(times):

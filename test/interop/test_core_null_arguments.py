@@ -57,7 +57,7 @@ HIDDEN = ("addconnection", "addpeeraddress", "echo", "echojson", "generate",
           "generateblock", "generatetoaddress", "generatetodescriptor", "getrawaddrman",
           "invalidateblock", "reconsiderblock", "sendmsgtopeer",
           "setmocktime", "syncwithvalidationinterfacequeue", "waitforblockheight")
-# Not called: it ends the node; they wait without an end of the wait for a block that is never
+# Calls left out: one stops the node, the others wait without a timeout for a block that is never
 # received.
 LEFT_OUT = {"stop", "waitfornewblock", "waitforblock"}
 

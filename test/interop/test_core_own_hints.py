@@ -19,7 +19,7 @@ class OwnHints(unittest.TestCase):
 
     def built(self, *args, later=False):
         """A directory of our node up to the tip, and its coins; `later`: with all undo data, which
-        came while the node was in use."""
+        was made while the node was in use."""
         node = self.made.place(Node(self.dir / "node"), copied=True)
         self.addCleanup(node.kill)
         node.start("-reindex", "-ibdbooster", *self.made.trust, *args).wait_for_tip(self.made.tip)

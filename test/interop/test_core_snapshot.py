@@ -77,8 +77,8 @@ class Snapshots(FunctionalTest):
         self.assertEqual((answer["base_height"], answer["tip_hash"]), (BASE, BASE_HASH))
 
     def with_snapshot(self, stored, make=None):
-        """A directory with a snapshot in use and the blocks up to height `stored`, of Core or of
-        the node that `make` makes; the file was written by the other."""
+        """A directory with a snapshot in use and the blocks up to height `stored`, made by Core or
+        by the node of `make`; the snapshot file was written by the other program."""
         make = make or self.core
         snapshot = self.snapshot_of(self.ours if make == self.core else self.core)
         node = make(self.dir / "with").start()

@@ -35,8 +35,8 @@ class LndWallet(FunctionalTest):
         self.receive_and_send(LndNode(self.ours))
 
     def test_subscribes(self):
-        """Without a poll, all it learns of blocks and payments are our notifications. Those of both
-        topics come over an address of their own."""
+        """lnd does not poll, so it learns of blocks and payments only through our notifications.
+        Each of the two topics has an address of its own."""
         urls = {topic: f"tcp://127.0.0.1:{free_port()}" for topic in ("rawblock", "rawtx")}
         options = [f"-zmqpub{topic}={url}" for topic, url in urls.items()]
         self.ours = self.node("regtest", *options).start()

@@ -81,8 +81,8 @@ class WithBtcd(Network):
                 ours.rpc("addnode", btcd.p2p_address, "onetry")
             wait_until(lambda: self.peer(ours), "a peer")
             if not we_call:
-                # Not before the handshake: while btcd fetches a chain that it found there it
-                # passes over every inv, and nothing tells it of blocks that came meanwhile.
+                # Not before the handshake: while btcd downloads a chain announced there it ignores
+                # every inv, and does not learn of blocks mined meanwhile.
                 feed(ours, chain.blocks)
             second.wait_for_tip(chain.tip)
             peer = self.peer(ours)

@@ -85,8 +85,8 @@ class Turns(NodeTest):
             else:
                 verdicts, _ = self.oracle.connect(node.net_dir, "regtest", [block.raw()])
                 self.assertEqual(verdicts[0].verdict, "connected")
-        # A longer branch from seven blocks back: the engine takes it, and ours goes back to the
-        # old one once that is longer again.
+        # A longer branch from seven blocks back: Core's engine switches to it, and our node
+        # switches to the old branch once that is longer again.
         branch = Chain(extra=b"\x01")
         branch.blocks = chain.blocks[:-7]
         branch.grow(8)
@@ -130,9 +130,9 @@ class Booster(NodeTest):
                                      Tip(made.height, made.tip))
 
     def test_tip_at_the_terminal_block(self):
-        """Blocks up to it have no undo data (-ibdboosterundo=0), and Core takes back its last six
-        when it starts: it opens the directory once six blocks lie above, and then connects the
-        rest. Ours does not mind."""
+        """Blocks up to it have no undo data (-ibdboosterundo=0), and Core disconnects the last six
+        blocks when it starts: Core opens the directory once there are six blocks above it, and then
+        connects the rest. Our node has no such limit."""
         made = small_chain()
         hints = [f"-ibdboosterfile={made.container}", *made.trust, "-ibdboosterundo=0"]
         for above in (0, 5, 6, 7):

@@ -86,8 +86,8 @@ class PythonBitcoinRpc(FunctionalTest):
         return said
 
     def batch(self, rpc):
-        """The package asks in JSON-RPC 2.0 and wants a member that 2.0 leaves out of a success:
-        with Core since 28 it fails, and so it does with us."""
+        """The package sends JSON-RPC 2.0 requests and expects a member that 2.0 omits from a
+        successful response. It fails with Core since 28, and with our node too."""
         with self.assertRaises(KeyError) as caught:
             rpc.batch_([["getblockcount"], ["getblockhash", 1]])
         return [str(caught.exception)]

@@ -37,8 +37,8 @@ public:
     /** Called with ranges to be read ahead, on any thread. */
     using Advised = std::function<void(const Path&, uint64_t offset, uint64_t bytes)>;
     void WatchAdvice(Advised advised) { m_advised = std::move(advised); }
-    /** The ranges that are not in the system's cache, by their offset; without it all are there. A
-     *  cold range can be read around the cache. */
+    /** The ranges that are not in the page cache, by their offset; without it all are cached. A
+     *  cold range can be read with direct I/O. */
     using Cold = std::function<bool(uint64_t offset)>;
     void MakeCold(Cold cold) { m_cold = std::move(cold); }
     /** Reads around the cache return half of their bytes. */

@@ -1,8 +1,8 @@
 // ModelPool: a pool of transactions for tests of peers, with few and simple rules, and no scripts.
 // A transaction's lock time is its fee in satoshi; its virtual size is its size. Outputs of ids
 // that ModelCoin() makes are coins of the chain. For version and witness see ModelPool. It would be
-// mined at its own rate, or at the least of those it depends on, if that is lower; of one rate the
-// first comes first.
+// mined at its own rate, or at the least of those it depends on, if that is lower; among equal
+// rates the first one is first.
 #pragma once
 
 #include "net/peer/peer_pool.h"

@@ -19,7 +19,7 @@ public:
     std::vector<TxAnswer> TakeAnswers() override;
 
     std::function<void()> wake;
-    std::map<Wtxid, int64_t> came; //!< when peers' transactions came in, microseconds
+    std::map<Wtxid, int64_t> came; //!< when peers' transactions were received, microseconds
 
 private:
     Network& m_network;

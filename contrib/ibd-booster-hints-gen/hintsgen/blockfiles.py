@@ -87,8 +87,9 @@ class BlockDir:
             length = int.from_bytes(head[4:8], "little")
             end = pos + 8 + length
             if head[:4] == magic and MIN_BLOCK <= length <= MAX_BLOCK and end <= size:
-                # A record that runs up to the next record or the end of the file is taken at its
-                # word; any other one may have been cut off by a crash and is parsed in full.
+                # The size in a record's header is trusted if the record ends at the next record or
+                # at the end of the file. Any other record may have been truncated by a crash and is
+                # parsed in full.
                 after = self.read(name, end, 8 + HEADER_SIZE)
                 if end == size or after[:4] == magic or self._whole(name, pos + 8, length):
                     records.append((pos + 8, length, head[8:]))

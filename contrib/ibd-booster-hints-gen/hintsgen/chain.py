@@ -1,7 +1,7 @@
 """The header chain, built from the block files alone.
 
-Headers come in any order and any number of branches; nothing is assumed but that a block names its
-predecessor. Work is taken from the headers' difficulty, the files are the user's own.
+Headers may be in any order and form any number of branches; the only assumption is that a block
+names its predecessor. Work is taken from the headers' difficulty, the files are the user's own.
 """
 
 from .blockfiles import header_fields

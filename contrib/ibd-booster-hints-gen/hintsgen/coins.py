@@ -91,7 +91,7 @@ class SqliteCoins:
                                 "coins")
 
     def prepare(self, txids_at):
-        """Blobs come in two byte orders; look at a block to see which one this is."""
+        """Blobs are in one of two byte orders; a block shows which."""
         try:
             row = self._db.execute("SELECT txid, height FROM utxos LIMIT 1").fetchone()
         except sqlite3.Error as error:

@@ -145,10 +145,10 @@ class BitmapWriter:
 
 
 class HintsReader:
-    """Reads a container or a bitmap and refuses what its description refuses.
+    """Reads a container or a bitmap and refuses the files that its specification refuses.
 
     `blocks()` yields (height, outputs, unspent indices) for heights 1..N (container) or 0..N
-    (bitmap). Version 2 of the container does not say how many outputs there are: None. It is read
+    (bitmap). Version 2 of the container has no number of outputs: it is None. A container is read
     into memory as a whole.
     """
 

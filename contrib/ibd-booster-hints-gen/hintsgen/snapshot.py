@@ -53,9 +53,10 @@ def decompress_script(kind, payload):
 
 
 class Snapshot:
-    """One pass over the coins; `group_offset`, `coins_before`: where it can be taken up.
+    """One pass over the coins; `group_offset`, `coins_before`: the position at which it can be
+    resumed.
 
-    With `pipes` the snapshot may come from a pipe, which can be read once, from its begin.
+    With `pipes` the snapshot may be a pipe, which can be read only once and from its start.
     """
 
     def __init__(self, path, pipes=False):

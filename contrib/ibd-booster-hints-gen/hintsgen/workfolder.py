@@ -67,8 +67,8 @@ class WorkFolder:
             os.rmdir(path)
 
     def claim_output(self, path):
-        """Makes the file `path`, in which the output is written before it gets its name. One that a
-        run before this made here is removed; another one is refused."""
+        """Creates the file `path`, to which the output is written before it is renamed. A file left
+        by an earlier run of this tool is removed; any other existing file is an error."""
         note = os.path.join(self.path, "output")
         wanted = os.path.abspath(path)
         if os.path.exists(note):

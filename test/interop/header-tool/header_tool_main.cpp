@@ -20,8 +20,8 @@ namespace ibd::interop {
 
 namespace {
 
-/** Times of blocks, in phases of one pace each: for hours much too fast, much too slow, right, or
- *  around the twenty minutes after which testnets allow the least difficulty. */
+/** Block times, in phases of one rate each, which last for hours: much too fast, much too slow, on
+ *  target, or around the twenty minutes after which testnets allow the minimum difficulty. */
 class Times {
 public:
     Times(uint64_t seed, uint32_t start) : m_rng(seed), m_time(start) {}

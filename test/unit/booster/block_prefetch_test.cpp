@@ -59,7 +59,7 @@ private:
 
 bool HasBegun(DownloadGoal&, BlockSink&) { return true; }
 
-/** Nothing is requested any more, and more than the queue holds finds room: a block that must wait
+/** No more blocks are requested, and the queue accepts more than its bound: a block that must wait
  *  would delay all later messages of its peer. `top`: missing at first, like all blocks below. */
 void RequireEndlessRoom(HandedOver& fetcher, const HeaderNode& top)
 {

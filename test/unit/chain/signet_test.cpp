@@ -164,7 +164,7 @@ TEST_CASE("the solution is the rest of the first push that begins with its magic
     CHECK(!Solves({with_magic({2, OP_1, 0})}, trivial));
     CHECK(!Solves({with_magic({0xfd, 0, 0, 0})}, trivial)); // a length that is not minimal
     CHECK(!Solves({with_magic({0, 1})}, trivial));
-    // The first counts, whatever comes later.
+    // Only the first counts.
     CHECK(Solves({{9, 9}, with_magic({}), with_magic({0, 0}), with_magic({0})}, trivial));
     CHECK(!Solves({with_magic({0}), with_magic({0, 0})}, trivial));
 

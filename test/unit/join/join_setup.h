@@ -50,8 +50,8 @@ inline void RequireDone(const Result<GeneratedHints>& made)
     RequireDone(Result<JoinVerdict>(made->verdict));
 }
 
-/** Rounds of up to eight deaths at any operation of `run(env)`, with `options` of one thread or
- *  two. `died()` changes the further losses of a kill, and says whether all is done nevertheless;
+/** Rounds of up to eight kills at any operation of `run(env)`, with `options` of one thread or two.
+ *  `died()` changes the further losses of a kill, and says whether all is done nevertheless;
  *  `finish(done, env)` ends each round. */
 template <typename Run, typename Died, typename Finish>
 void DieAtRandomOperations(JoinOptions& options, uint64_t operations, Run run, Died died,
@@ -80,9 +80,9 @@ void DieAtRandomOperations(JoinOptions& options, uint64_t operations, Run run, D
     REQUIRE(crashed > 60);
 }
 
-/** `run(env)` meets a death, then a failure, at operations of a run (SampleOfFaults()).
- *  `recover(env)` has to make good what it leaves and to look at it; `reset()` clears the ground
- *  for the next. */
+/** `run(env)` is killed, then has a failing operation, at sampled operations of a run
+ *  (SampleOfFaults()). `recover(env)` must repair the state that it leaves, and check it; `reset()`
+ *  prepares for the next fault. */
 template <typename Run, typename Recover, typename Reset>
 void FailAtEachOperation(Run run, Recover recover, Reset reset)
 {

@@ -195,8 +195,9 @@ GeneratedHints Join(WildChain& chain, Env& env, BlockSupply& supply, const Path&
                               dir / "hints", HintsFormat::kContainer1));
 }
 
-/** Joins the chain as strangers bring it, and holds the outcome against the walk's; with `exactly`
- *  the reason too, as a block may break several rules at once. */
+/** Joins the chain, with blocks from a supply that may lie, and compares the outcome with the
+ *  walk's; with `exactly` also the reason, which may differ otherwise because a block may break
+ *  several rules. */
 void RequireJoined(WildChain& chain, unsigned threads, size_t memory, bool exactly)
 {
     TempDir dir(MemoryFolder());

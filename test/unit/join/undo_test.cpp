@@ -43,7 +43,7 @@ TEST_CASE("Undo keystone: killed at any operation and resumed, whoever brings th
     for (const bool strangers : {false, true}) {
         const auto rebuild = [&](Env& env) {
             if (!strangers) return setup.Rebuild(env, options);
-            // No lies: a witness that no commitment covers must be the one that is stored.
+            // No falsified blocks: a witness that no commitment covers must equal the stored one.
             sim::LyingSupply supply = setup.Setup().Strangers({.seed = rng(), .lies = 0});
             return setup.RebuildFrom(env, supply, options, setup.Kept());
         };

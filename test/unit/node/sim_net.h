@@ -112,7 +112,8 @@ public:
     {
         if (m_rng.Chance(1, 2)) return true;
         const uint64_t lie = m_rng.Below(4);
-        // Bytes that are no message are no lie: they cost a peer its place only if many come.
+        // Bytes that are no message do not count as a lie: a peer is disconnected only for many of
+        // them.
         if (lie < 3) liars.insert(peer);
         sim::BlockDraft draft = sim::BlockDraft::Of(payload);
         switch (lie) {
@@ -138,7 +139,7 @@ public:
     {
         for (int peer = 0; peer < int(m_hosts.size()); ++peer) {
             INFO("peer " << peer);
-            // A lie that comes late is dropped unread.
+            // A false block that is received late is dropped unread.
             if (!liars.contains(peer) && !header_liars.contains(peer)) {
                 CHECK_FALSE(IsDiscouraged(peer));
             }
@@ -239,7 +240,7 @@ inline SessionHooks WithPeers(BlockFetcher& fetcher)
     return {.start_fetcher = [&](ChainManager&) { return &fetcher; }};
 }
 
-/** Deaths at any operation of a run: the first machine of a test runs undisturbed, which counts the
+/** Kills at any operation of a run: the first machine of a test runs undisturbed and counts the
  *  operations. */
 class Deaths {
 public:
@@ -283,9 +284,9 @@ inline Result<> SyncWithPeers(Machine& machine, BoosterSession& booster, sim::Rn
     return {};
 }
 
-/** Empty machines bring a sync by `own` with peers to its end, some of them with blocks that are
- *  stored already, whatever deaths they meet, and if block files and index are lost in between, as
- *  in a -reindex of files that lost blocks. `prepare(booster)` comes first. */
+/** Empty machines, some with stored blocks, finish a sync by `own` with peers, despite kills at any
+ *  operation, and even if block files and index are lost in between, as in a -reindex of files that
+ *  lost blocks. `prepare(booster)` is called first. */
 template <typename Prepare, typename Look>
 void SyncDespiteDeaths(const Path& dir, const OwnHintsOptions& own, Prepare prepare, Look look,
                        bool full_validation = false)

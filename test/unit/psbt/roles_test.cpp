@@ -58,7 +58,7 @@ const std::vector<std::string> kShapes = {"pkh(A)",
                                           "tr(A)",
                                           "wsh(pkh(A))"};
 
-/** Spends an output of that script, which lies in a whole transaction. */
+/** Spends an output of that script in a whole transaction. */
 Psbt Spending(const Bytes& script, uint32_t version)
 {
     MutableTransaction funding;

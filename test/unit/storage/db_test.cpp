@@ -150,8 +150,8 @@ TEST_CASE("wiping, destroying, compacting, estimating")
     Must(DestroyDb(dir / "never was"));
 }
 
-// LevelDB as its authors publish it compacts a table that reads have passed through often. A node
-// at the tip would rewrite its chainstate several times a day.
+// Unmodified LevelDB compacts a table after many seeks in it. A node at the tip would rewrite its
+// chainstate several times a day.
 TEST_CASE("reading never rewrites tables")
 {
     const TempDir dir;

@@ -25,8 +25,8 @@ std::vector<std::string> WrongDefaults(std::span<const OptionRow<Target>> rows, 
     return wrong;
 }
 
-/** Numbers of the rows that are read though they are none, or beyond the range: the option with the
- *  value. Options that clamp as Core does show the end of the range then. */
+/** The numeric rows that accept a value that is not a number or is out of range: the option with
+ *  the value. Options that clamp as Core does show the end of the range then. */
 template <typename Target>
 std::vector<std::string> AcceptedBeyond(std::span<const OptionRow<Target>> rows)
 {

@@ -50,8 +50,8 @@ struct Stored {
     std::vector<PlannedBlock> planned;
 };
 
-/** Takes all blocks by turns with some sources. Returns whether they were read around the cache, or
- *  could have been, to the end. */
+/** Takes all blocks in turn from several sources. Returns whether they were read with direct I/O,
+ *  or could have been, to the end. */
 bool RequireAll(Stored& stored, PlanOrder order)
 {
     BlockPlan plan(stored.planned, order);

@@ -93,8 +93,8 @@ bool MeansNothing(HintsFormat format, const Bytes& file, size_t bit)
 {
     const size_t byte = bit / 8;
     if (format == HintsFormat::kBtcd) {
-        // gzip: whether it is text, its time, effort and system; in front of checksum and length
-        // the same bytes packed in another way.
+        // gzip: the text flag, time, level and system bytes do not matter, and the deflate stream
+        // before checksum and length may compress the same bytes differently.
         return (byte == 3 && bit % 8 == 0) || (byte >= 4 && byte + 8 < file.size());
     }
     // Bits and runs of a block without unspent outputs are the same: none.

@@ -22,7 +22,7 @@ struct Machine {
     size_t limit = SIZE_MAX; //!< bytes that may be locked
     size_t most = SIZE_MAX;  //!< bytes there are
     size_t given = 0;
-    bool wiped = true; //!< all that was given back
+    bool wiped = true; //!< all returned memory
 };
 
 class TestPages final : public PageSource {
@@ -142,7 +142,7 @@ TEST_CASE("a pool under chance: nothing overlaps, sums fit, and all of it is wip
                 const Piece piece = pieces[i];
                 pieces[i] = pieces.back();
                 pieces.pop_back();
-                // Whatever came after it has not written into it.
+                // Later writes have not reached it.
                 REQUIRE(std::all_of(piece.begin, piece.begin + piece.size,
                                     [&](unsigned char c) { return c == piece.fill; }));
                 pool->Free(piece.begin);

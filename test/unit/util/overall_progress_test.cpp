@@ -93,8 +93,8 @@ void CheckCourse(const Plan& plan, const Truth& truth, const Guess& guess = {})
 
 // The range: a machine that is 0.3 to 3 times as fast as the one that the costs were measured on,
 // where no step's cost differs from the plan by more than 1.25 times as much as another's, at an
-// uneven rate. A wider one cannot be held: at half-way a step may be yet to come that nothing is
-// known of but its plan.
+// uneven rate. The bound cannot hold for a wider range: at half-way a step may still be due whose
+// only known cost is its planned one.
 TEST_CASE("time_left_at_half_way_errs_by_30_percent_at_most", "[util][progress]")
 {
     for (const Plan& plan : {kOwnHints, kGivenHints, kReindex}) {

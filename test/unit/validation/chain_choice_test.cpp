@@ -1,6 +1,6 @@
 // Which chain is active after any sequence of headers, blocks, invalidateblock, reconsiderblock,
 // preciousblock and restarts, against a model that looks at every block every time: the tip is the
-// block of most work that is linked and not failed, of equals the one that came first.
+// block of most work that is linked and not failed, and among equals the one received first.
 #include "block_kit.h"
 #include "fixture.h"
 

@@ -344,8 +344,8 @@ private:
 
 } // namespace
 
-/** The coins of a block cannot be read, at each of the reads in turn; then its undo data cannot be
- *  kept. The coins are as if the block had never been tried. */
+/** Each read of a block's coins fails in turn; then the write of its undo data fails. The coins are
+ *  as if the block had never been tried. */
 TEST_CASE("an error anywhere in a block leaves the coins as they were")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);

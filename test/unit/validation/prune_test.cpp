@@ -265,7 +265,7 @@ TEST_CASE("pruned files are gone, for the index too, and the chain goes on")
     CHECK(Must(VerifyChain(*node.chain, 4, kMinBlocksToKeep)));
     CHECK_FALSE(Must(VerifyChain(*node.chain, 4, 0)).complete);
 
-    // A pruned block that comes again is stored again.
+    // A pruned block that is received again is stored again.
     const HeaderNode* const second = node.chain->Tip()->Ancestor(2);
     CHECK_FALSE(second->HasData());
     const BlockOutcome again = Must(node.chain->ProcessBlock(blocks[1].raw));
@@ -396,8 +396,8 @@ TEST_CASE("a block of a stale branch that was pruned and waits for its parent")
     CHECK(node.chain->Tip()->height == kBlocks + 1);
 }
 
-// Each operation of the disk fails once, or is the last that is done: after a restart the files are
-// deleted that would have been, and nothing is missing that the index names.
+// Each disk operation fails once, or is the last before a kill. After a restart the same files are
+// deleted as without the fault, and every file that the index names exists.
 TEST_CASE("a fault while files are pruned costs a restart and nothing else")
 {
     const bool dies = GENERATE(false, true);

@@ -74,8 +74,8 @@ struct Fork {
     }
 };
 
-/** At each step of a reorganisation, asks another thread for the coins, which takes their lock. If
- *  the lock is held the test hangs. */
+/** At each step of a reorganisation another thread reads the coins, which takes their lock. If the
+ *  lock is held the test hangs. */
 class CoinsWatch final : public ChainObserver {
 public:
     explicit CoinsWatch(const ChainManager& chain) : m_chain(chain), m_start(chain.Current().hash)
@@ -200,7 +200,7 @@ TEST_CASE("a better branch that is invalid in the middle is left again")
     engine.Start();
     for (const auto& part : {common, old, other}) Feed(engine, part);
     const CoinsDump before = engine.Dump();
-    // Its end comes first, so that it is taken in one go.
+    // All blocks are stored before the activation, so that the branch is connected in one step.
     REQUIRE(!Must(engine.chain->AcceptBlock(spoiled.raw)).violation);
     for (const KitBlock& block : above) {
         REQUIRE(!Must(engine.chain->AcceptBlock(block.raw)).violation);

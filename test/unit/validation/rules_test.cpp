@@ -304,7 +304,7 @@ TEST_CASE("the effect of a refused block depends on its source")
     REQUIRE(g.engine.Node(bad.hash));
     CHECK(g.engine.Node(bad.hash)->Failed());
 
-    // Fails in its place only: marked, and so is what builds on it.
+    // Fails only in its place in the chain: it and its descendants are marked invalid.
     options.txs.clear();
     options.change_coinbase = [](MutableTransaction& tx) { tx.inputs[0].script_sig[1] ^= 1; };
     const KitBlock misplaced = g.kit.Make(g.Tip(), options);
@@ -321,7 +321,7 @@ TEST_CASE("a repeated transaction id is refused where BIP30 is checked")
     NetworkOptions options;
     options.activation_heights[BuriedDeployment::kHeightInCoinbase] = 500;
     Ground g(options);
-    // The first reward is spent by now: its coinbase may come again. The second is not.
+    // The first reward is spent by now: its coinbase may be repeated. The second is not.
     KitOptions repeat;
     repeat.change_coinbase = [&](MutableTransaction& tx) { tx = g.blocks[1].coinbase; };
     g.Refused(repeat, "bad-txns-BIP30");

@@ -119,7 +119,7 @@ TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader
     CHECK(f.downloader.Requests().HeightsOf(1).empty());
     CHECK(f.Ask(3) ==
           std::vector<int32_t>{1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 33, 34});
-    // A refused block is asked for again, of any peer.
+    // A refused block is requested again from any peer.
     f.Deliver(3, 1);
     f.goal.Lose(f.At(1));
     f.downloader.Refused(f.At(1), f.now);
@@ -412,7 +412,7 @@ TEST_CASE("at the end fast peers take over at once what slow ones would bring la
         if (f.downloader.Requests().CountTo(2) == 0) break;
         f.Ask(2);
     }
-    CHECK(f.Ask(3) == std::vector<int32_t>{5 + 11}); // on trial: the one that was asked for last
+    CHECK(f.Ask(3) == std::vector<int32_t>{5 + 11}); // on trial: the block requested last
     f.now += BlockDownloader::kHelpInterval;
     const std::vector<int32_t> taken = f.Ask(2);
     // Those due in less than half a second are waited for.
@@ -429,8 +429,9 @@ TEST_CASE("an idle peer takes over only what it brings in half the time", "[bloc
     f.now += kMicros;
     for (int32_t height = 1; height <= 6; ++height) f.Deliver(1, height);
     for (int32_t height = 17; height <= 20; ++height) f.Deliver(2, height);
-    // Six a second and four: the last is due in 10/6 of a second and comes in 1/4, the one before
-    // in 9/6 and comes in 2/4; for the next 8/6 is not twice 3/4.
+    // Rates of six and four blocks a second: the last block is due in 10/6 of a second and could be
+    // received in 1/4; the one before is due in 9/6, against 2/4; for the next 8/6 is less than
+    // twice 3/4.
     CHECK(f.Ask(2) == std::vector<int32_t>{16, 15});
     CHECK(f.Ask(2).empty());
 }

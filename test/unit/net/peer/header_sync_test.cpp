@@ -211,8 +211,8 @@ TEST_CASE("a peer that gives another chain the second time gives nothing", "[hea
         while (session.Sync().CurrentPhase() == HeaderSync::Phase::kRedownload) {
             ok = session.Serve(other, 100).ok;
         }
-        // Where the fork is nearer to the end than the bits that give it away, the whole chain has
-        // the work all the same and its headers may be stored.
+        // If the fork is closer to the end than the commitment bits that would reveal it, the whole
+        // chain still has enough work, and its headers may be stored.
         if (fork < 470) {
             CHECK_FALSE(ok);
             CHECK(session.ready.size() <= fork);

@@ -151,7 +151,7 @@ struct NamedLiar {
         raw.insert(raw.begin() + BlockHeader::kSize, count.begin(), count.end());
         return raw;
     }
-    /** Heights that it is asked for until it is asked for nothing more, when it falsifies all. */
+    /** The heights requested from it, all of which it falsifies, until no more are requested. */
     std::vector<int32_t> LieAboutAll(PeerId id)
     {
         std::vector<int32_t> heights;
@@ -178,7 +178,7 @@ struct NamedLiar {
     PeerId peer = -1;
 };
 
-/** All that a peer is asked for, until there is nothing more, comes as it should. */
+/** A peer answers all requests correctly until there are no more. */
 void GiveAll(NamedLiar& scene, PeerId id)
 {
     for (auto items = Asked(scene.node, id); !items.empty(); items = Asked(scene.node, id)) {
@@ -202,7 +202,7 @@ TEST_CASE("a liar that the user named is asked once for a block, and for few blo
     for (int times = 0; times < 3; ++times) {
         CHECK(scene.LieAboutAll(scene.ComeBack()).empty());
     }
-    // Others at other addresses are asked for all.
+    // All blocks are requested from peers at other addresses.
     const PeerId honest = scene.node.Befriend(ConnectionKind::kManual, "1.1.1.1:2");
     scene.TellHeaders(honest);
     GiveAll(scene, honest);

@@ -281,7 +281,7 @@ TEST_CASE("Hints: fetched from three peers at once")
 {
     const FakeHints file(1000);
     Fetch fetch;
-    fetch.goal.headers = false; // none are asked for before all have said what they have
+    fetch.goal.headers = false; // no hints are requested before all peers have announced theirs
     const std::array<FakeProvider*, 3> peers{
         &fetch.Add(kHere, {&file}), &fetch.Add(kThere, {&file}), &fetch.Add(kElsewhere, {&file})};
     for (const FakeProvider* peer : peers) CHECK(peer->served == 0);

@@ -276,7 +276,7 @@ TEST_CASE("a transaction is sent again while the pool would take it", "[private]
     CHECK(scene.Relay().Missing() == 1);
     CHECK_FALSE(scene.pool.HasTx(tx));
     scene.Confirm(scene.Greet(), tx);
-    // A conflict came in: it will not be mined.
+    // A conflicting transaction was received: this one will not be mined.
     scene.pool.Add(spent);
     scene.node.MoveTime(PrivateQueue::kWait + 1);
     scene.FindStale();

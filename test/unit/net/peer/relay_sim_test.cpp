@@ -38,8 +38,8 @@ std::optional<int64_t> Expected(const RelayNet& net, const HonestNode& node, con
     return time;
 }
 
-/** A transaction that a friend announces is there after the time-outs of the node's strangers; with
- *  a parent that was not announced, after twice that. */
+/** A transaction announced by an honest peer is in the pool after the time-outs of the node's
+ *  hostile peers; with an unannounced parent, after twice that time. */
 void CheckInTime(const RelayNet& net, const HonestNode& node, const UserTx& tx)
 {
     const auto came = node.Came(tx);

@@ -39,7 +39,7 @@ public:
     {
         entries.try_emplace({key.hash, peer}, Entry{key, preferred, false, false, time});
     }
-    /** One of these peers must be asked for the hash; empty: no peer may be asked. */
+    /** The hash must be requested from one of these peers; empty: from no peer. */
     std::set<PeerId> MayBeAsked(const Uint256& hash, int64_t now) const
     {
         std::set<PeerId> all, preferred;

@@ -129,7 +129,7 @@ TEST_CASE("each transaction has its turn, however many come and go", "[waiting_t
     WaitingTxs waiting;
     for (uint64_t n = 0; n < 200; ++n) waiting.Add(Id(n), 1);
     std::set<Wtxid> had;
-    // Two turns for each that comes: all that waited at first have had one after 200 arrivals.
+    // Two turns for each that comes: all those waiting at first have had one after 200 arrivals.
     for (uint64_t n = 200; n < 400; ++n) {
         waiting.Add(Id(n), 1);
         for (const Wtxid& id : waiting.Next(2)) {
