@@ -17,7 +17,7 @@ public:
     virtual void Fetch(DownloadGoal& goal, BlockSink& sink) = 0;
     /** Stops fetching; on return, goal and sink are no longer used. */
     virtual void StopFetching() = 0;
-    /** Call it when there is room again, or a block was refused. Returns quickly. */
+    /** Call it when there is space again, or a block was refused. Returns quickly. */
     virtual void Wake() = 0;
     /** Number of connected peers. */
     virtual size_t PeerCount() const = 0;

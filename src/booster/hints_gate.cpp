@@ -80,7 +80,7 @@ HintsStanding FindOwnTerminal(const HeaderTree& headers, const ChainManagerOptio
     if (gated) {
         const HeaderNode* const assumed = headers.Find(trust.assume_valid);
         if (assumed) top = LastCommonAncestor(&best, assumed);
-        // The lower a block, the more work lies above it.
+        // The lower a block, the more work is above it.
         const auto check = [&] {
             return reason = ScriptCheckFor(headers, *top, trust.assume_valid, trust.minimum_work);
         };

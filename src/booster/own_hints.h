@@ -1,7 +1,7 @@
 // OwnHints: the booster without a hints file: hints that the node makes by joining all outputs with
 // all inputs (join/spend_join.h), and keeps until the booster has finished. Resumes unfinished
 // work. OwnSync chooses the terminal block; one thread, but for Interrupt() and Progress(). All
-// files lie in the booster's folder (kept_work.h).
+// files are in the booster's folder (kept_work.h).
 #pragma once
 
 #include "booster/booster_progress.h"
@@ -22,7 +22,7 @@ struct HeaderNode;
 /** Whether to make undo data of blocks that the booster folded (-ibdboosterundo). */
 enum class UndoWanted {
     kNo,
-    kIfRoom, //!< the default: lack of room is not an error
+    kIfRoom, //!< the default: lack of disk space is not an error
     kYes,
 };
 
@@ -42,7 +42,7 @@ struct OwnHintsOptions {
     UndoWanted undo = UndoWanted::kNo;
     /** Whether undo data is made before the chain is used, not in the background. */
     bool undo_first = false;
-    /** Whether all rules but scripts are checked while hints are made, if there is room. */
+    /** Whether all rules but scripts are checked while hints are made, if there is disk space. */
     bool checks = true;
 };
 
@@ -64,13 +64,13 @@ struct JoinBesides {
  */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
                                    uint64_t block_bytes, const JoinBesides& besides);
-/** A disk with too little room, bytes. */
+/** A disk with too little space, bytes. */
 struct RoomShortage {
     Path place;
     uint64_t needed = 0;
     uint64_t free = 0;
 };
-/** Nothing: each disk has enough room. */
+/** Nothing: each disk has enough space. */
 std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
 
 struct MadeHints {

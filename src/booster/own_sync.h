@@ -38,7 +38,7 @@ private:
         bool begun = false;            //!< by an earlier start
         bool pairs = false;            //!< whether the begun join keeps pairs; else whether there
                                        //!< is room for them
-        bool values = true;            //!< whether there is room to join values
+        bool values = true;            //!< whether there is space to join values
     };
     Result<Start> Plan();
     void WaitForPeers(Start& start, const HeaderNode* stored);

@@ -8,8 +8,8 @@
 
 namespace ibd {
 
-/** Hands out blocks from peers first, as peers wait for room in the queue; then stored ones; then
- *  waits for peers. */
+/** Hands out blocks from peers first, because peers wait for space in the queue; then stored ones;
+ *  then waits for peers. */
 class PeerBlockSupply::Source final : public BlockSource {
 public:
     Source(PeerBlockSupply& all, std::shared_ptr<Queue> queue)

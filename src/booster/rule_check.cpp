@@ -108,7 +108,7 @@ Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* pe
                                 .durable = [&](int32_t height) { return mark.Save(height); }};
             return m_parts.validation.Make(task);
         });
-    if (side_fold) side_fold->End(); // keeps its work whatever the result
+    if (side_fold) side_fold->End(); // keeps its work regardless of the result
     return verdict;
 }
 

@@ -3,7 +3,7 @@
 // snapshot is zero, and that each coin is in its block with its amount and script. It sorts the
 // coins by block, then folds the blocks in any order: stored ones, and missing ones from peers.
 // Owned by SnapshotSession. The work runs on a thread of its own with low priority and half of the
-// booster's threads; the other functions on any thread. Its files lie in a subfolder of the
+// booster's threads; the other functions on any thread. Its files are in a subfolder of the
 // booster's; the next start resumes from them. See doc/decisions/014-snapshot-proof.md. Memory:
 // BoosterOptions::memory_bytes, and a PeerBlockSupply's.
 #pragma once

@@ -239,8 +239,8 @@ void SyncPlan::SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const
     Set(std::move(steps), amounts);
 }
 
-/** The steps for undo data after the load: BoosterSession::MakeUndo(). Without room for it they are
- *  skipped, and count as done. */
+/** The steps for undo data after the load: BoosterSession::MakeUndo(). Without space for it they
+ *  are skipped, and count as done. */
 void SyncPlan::AddUndo(std::vector<WorkStep>& steps) const
 {
     const bool first = m_parts.options.own.undo_first;

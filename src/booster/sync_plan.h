@@ -31,7 +31,7 @@ public:
     /** The error without peers: the number of these blocks, the first one, and the remedy. */
     std::string DescribeMissing(const HeaderNode& terminal) const;
 
-    /** Whether a sync with its own hints has room. */
+    /** Whether a sync with its own hints has space. */
     bool HasRoom(const BlockBytes& bytes, const JoinBesides& besides) const;
     /** Warns if there is too little disk space, without an error: blocks may be smaller than
      *  assumed, and the user may free space in time. `rest`: bytes to be written besides the

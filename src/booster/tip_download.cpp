@@ -62,7 +62,7 @@ void TipDownload::SetHistory(const DownloadGoal* goal, BlockSink* sink)
 }
 
 /** The next missing block of the history above height `after`, within the number of blocks of
- *  maximum size for which the sink has room. Null: there is none, or a block above the tip is
+ *  maximum size for which the sink has space. Null: there is none, or a block above the tip is
  *  missing, which has priority. */
 const HeaderNode* TipDownload::NextOld(int32_t after) const
 {

@@ -1,7 +1,7 @@
 // UndoRun: makes undo data (rev*.dat) of blocks that were not connected, from blocks alone
 // (join/undo_rebuild.h), and writes it as connecting the blocks would have. Resumes stopped work.
 // Owned by BoosterSession, once for undo data and once for validation; Run() and Make() on one
-// thread, on a thread of its own after Start(), the rest from any. Its spills lie in
+// thread, on a thread of its own after Start(), the rest from any. Its spills are in
 // KeptWork::PairsFolder().
 #pragma once
 
@@ -73,8 +73,8 @@ public:
      *  Call it before the chain is used. */
     Result<> RunLast();
     /** An observer with which RunLast() need not read the blocks of this fold; null: no undo data
-     *  of the last blocks is wanted, or there is no room for it beside the fold. Uses this UndoRun,
-     *  the chain and the task's nodes; all outlive it. */
+     *  of the last blocks is wanted, or there is no space for it beside the fold. Uses this
+     *  UndoRun, the chain and the task's nodes; all outlive it. */
     std::unique_ptr<FoldObserver> WatchFold(const FoldTask& fold);
     /** Announces Run(): until then missing undo data is reported to users. */
     void Expect();

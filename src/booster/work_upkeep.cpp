@@ -25,7 +25,7 @@ Result<BlockHash> WorkUpkeep::BestBlock() const
 
 // Spills take up to a sixth of the size of the blocks. No start can resume them once the chain is
 // validated serially from its first block, or blocks are not kept. Runs before a reindex of hours,
-// which may need the room.
+// which may need the space.
 void WorkUpkeep::AtStart(bool rebuilds, bool given)
 {
     const Path& net = m_parts.options.net_dir;

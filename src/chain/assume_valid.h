@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** Two weeks: the least time, at the best header's rate of work, that must lie above a skipped
+/** Two weeks: the least time, at the best header's rate of work, that must exist above a skipped
  *  block. */
 inline constexpr int64_t kAssumeValidBuryTime = 14 * 24 * 60 * 60;
 
@@ -33,8 +33,9 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason);
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
 
-/** Whether the block is an ancestor of the built-in assumed-valid block, whatever -assumevalid
- *  says. Its scripts are known to be valid, so faster verification in batches may be used. */
+/** Whether the block is an ancestor of the built-in assumed-valid block, regardless of
+ *  -assumevalid. Its scripts are known to be valid, so faster verification in batches may be used.
+ */
 bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block);
 
 } // namespace ibd

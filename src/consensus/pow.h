@@ -22,8 +22,8 @@ uint32_t GetNextWorkRequired(const Ancestry& prev, uint32_t block_time,
 uint32_t CalculateNextWorkRequired(const Ancestry& prev, int64_t first_time,
                                    const ConsensusParams& params);
 
-/** Whether the new bits are possible at `height` whatever the block times: equal within a period,
- *  within a factor of 4 across one. Always true where minimum difficulty is allowed. */
+/** Whether the new bits are possible at `height` for any block times: equal within a period, within
+ *  a factor of 4 across one. Always true where minimum difficulty is allowed. */
 bool PermittedDifficultyTransition(const ConsensusParams& params, int height, uint32_t old_bits,
                                    uint32_t new_bits);
 

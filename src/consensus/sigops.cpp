@@ -42,7 +42,7 @@ ByteSpan LastPush(ByteSpan script)
 
 /** First four and last two bytes of the output scripts of one size with a known count. All zero
  *  means that the size has none: GCC 12 emits zeros for unassigned elements of such a table,
- *  whatever their initialisers say. */
+ *  regardless of their initialisers. */
 struct OutputShape {
     uint8_t known = 0; //!< 1: there is a known shape
     uint8_t sigops = 0;
@@ -67,8 +67,8 @@ constexpr std::array<OutputShape, kShapeSizes> kOutputShapes = [] {
     return shapes;
 }();
 
-/** CountSigOps of an output's script; recognises common shapes without walking them. Shapes come in
- *  random order, so branches only test whether it is any known shape, not which one. */
+/** CountSigOps of an output's script; recognises common shapes without walking them. Shapes occur
+ *  in random order, so branches only test whether it is any known shape, not which one. */
 unsigned OutputSigOps(ByteSpan script)
 {
     if (script.size() >= 4 && script.size() < kShapeSizes) {

@@ -26,7 +26,7 @@ struct Subscription {
 /** A run of dropped events of the subscribed kinds. */
 struct MissedEvents {
     uint64_t first = 0; //!< number of the first one
-    uint64_t last = 0;  //!< number of the last one; other kinds may lie between
+    uint64_t last = 0;  //!< number of the last one; other kinds may be between
     uint64_t count = 0;
     std::optional<TipChanged> tip = {}; //!< the last one among them
 };

@@ -52,7 +52,7 @@ void Events::Work(const std::string& thread)
             if (!lane) return;
             lane->handling = lane->queue.FirstNumber();
             entry = lane->queue.Pop();
-            m_changed.notify_all(); // there is room
+            m_changed.notify_all(); // the queue has space
         }
         Deliver(lane->consumer, entry);
         const Lock lock(m_mutex);
@@ -104,7 +104,7 @@ bool Events::IsDone(uint64_t number) const
 void Events::Drain()
 {
     {
-        const Lock publishing(m_publishing); // an event that waits for room counts
+        const Lock publishing(m_publishing); // an event that waits for space counts
     }
     const Lock lock(m_mutex);
     const uint64_t last = m_published;

@@ -39,7 +39,7 @@ public:
                      const std::string& thread = "events");
     void Start();
 
-    /** Queues the event for its consumers. Waits for room in full queues with kBlock, after all
+    /** Queues the event for its consumers. Waits for space in full queues with kBlock, after all
      *  other queues have the event. After Stop() events are dropped. */
     void Publish(Event event);
     /** Returns when all consumers have handled all events so far, or after Stop(). */
@@ -68,7 +68,7 @@ private:
     Lane* Next(const std::string& thread) IBD_REQUIRES(m_mutex);
     bool IsDone(uint64_t number) const IBD_REQUIRES(m_mutex);
 
-    /** One event is published at a time; held while a publisher waits for room. */
+    /** One event is published at a time; held while a publisher waits for space. */
     Mutex m_publishing;
     mutable Mutex m_mutex IBD_ACQUIRED_AFTER(m_publishing);
     std::condition_variable_any m_changed;

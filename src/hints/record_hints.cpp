@@ -161,7 +161,7 @@ Result<> RecordHints::ScanWithHeight(Window& window, uint8_t version)
 
 Result<std::vector<RecordHints::IndexEntry>> RecordHints::ReadIndex(Window& window, uint32_t blocks)
 {
-    // Records lie in the order of the index, whatever their heights; they are scanned in that
+    // Records are in the order of the index, regardless of their heights; they are scanned in that
     // order.
     std::vector<IndexEntry> out;
     std::vector<bool> seen(blocks + 1);

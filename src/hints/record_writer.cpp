@@ -80,7 +80,7 @@ private:
     GzipPacker m_packer;
 };
 
-/** Leaves room for the index, writes the records after it, and the index last. */
+/** Leaves space for the index, writes the records after it, and the index last. */
 class IndexedWriter final : public RecordWriter {
 public:
     using RecordWriter::RecordWriter;

@@ -11,7 +11,7 @@ namespace ibd {
 class OutputWork {
 public:
     /** Makes or reuses the folder, and removes useless parts of an incomplete file. `inputs`: files
-     *  and folders that are read: an error if one lies in it. */
+     *  and folders that are read: an error if one is inside it. */
     static Result<OutputWork> Begin(Env& env, const Path& out, const std::vector<Path>& inputs);
 
     const Path& Folder() const { return m_folder.Get(); }

@@ -18,7 +18,7 @@ std::string IndexRemedy(const Path& folder, std::string_view option)
 
 namespace {
 
-// Core's, with room for the hash of the block.
+// Core's, with space for the hash of the block.
 constexpr const char* kNoBlock = "Failed to read block {} from disk";
 constexpr const char* kNoUndo = "Failed to read undo block data {} from disk";
 constexpr const char* kNotAdded = "Failed to write block {} to index database";

@@ -37,7 +37,7 @@ public:
     size_t Room() const { return m_most - m_blocks.size(); }
     size_t Most() const { return m_most; }
 
-    /** Adds a block behind the last one. There must be room. */
+    /** Adds a block behind the last one. There must be space. */
     void Add(const HeaderNode& node, const StoredBlock& place);
     /** Waits for the outcome of First(), and removes it. */
     PrepareOutcome Take();

@@ -49,7 +49,7 @@ private:
         uint32_t height = 0; //!< where it was made
         bool there = false;
     };
-    /** A buffer that is overwritten for each block; its room is reserved once. */
+    /** A buffer that is overwritten for each block; its memory is reserved once. */
     struct Scratch {
         Bytes bytes;
         size_t used = 0;

@@ -12,7 +12,7 @@ namespace ibd {
 inline constexpr size_t kCoinHeadBytes = 8;
 static_assert(kMaxSpentCoinSize >> (64 - JoinRecord::kPlaceBits) == 0);
 
-/** Writes a record to memory with enough room; returns its end. */
+/** Writes a record to memory with enough space; returns its end. */
 inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& output,
                               uint32_t height, bool coinbase)
 {
@@ -25,7 +25,7 @@ inline uint8_t* PutCoinRecord(uint8_t* to, uint64_t spent_at, const OutputView& 
 /** The input number under which the outline is stored: the coinbase's. */
 inline constexpr uint32_t kOutlineIndex = 0;
 
-/** Writes a record to memory with enough room; returns its end. `outline`: encoded. */
+/** Writes a record to memory with enough space; returns its end. `outline`: encoded. */
 inline uint8_t* PutOutlineRecord(uint8_t* to, uint32_t height, ByteSpan outline)
 {
     WriteLE64(to, JoinRecord::PlaceOf(height, kOutlineIndex) | uint64_t{outline.size()}

@@ -23,7 +23,7 @@ public:
 
     uint32_t First() const { return m_first; }
     uint32_t Blocks() const { return static_cast<uint32_t>(m_next_input.size()); }
-    /** Empties the table, or makes it with room for at most `most_inputs`. */
+    /** Empties the table, or creates it with space for at most `most_inputs`. */
     void ResetTable(uint64_t most_inputs);
     /** Adds the inputs of a block that were not added yet. False: the table is full. */
     bool Add(uint32_t height, ByteSpan raw, std::span<const TxView> txs);

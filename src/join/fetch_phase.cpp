@@ -134,7 +134,7 @@ void FetchPhase::Worker::TakeOutput(const OutputView& output, uint32_t height, b
           PutCoinRecord(m_coins.Room(), spender, output, height, coinbase));
 }
 
-/** Uses counts alone if a page has no room for the full outline. */
+/** Uses counts alone if a page has no space for the full outline. */
 void FetchPhase::Worker::TakeOutline(const PlainBlock& block, uint32_t height)
 {
     constexpr size_t kRoom = PageSink::kMaxPageBytes - kCoinHeadBytes;

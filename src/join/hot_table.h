@@ -35,7 +35,7 @@ struct TableShape {
 template <typename Record>
 class ShardedRecords {
 public:
-    /** Empties it and makes room for `capacity` records. */
+    /** Empties it and reserves memory for `capacity` records. */
     void Reset(size_t capacity)
     {
         if (m_records.size() < capacity) m_records.resize(capacity);
@@ -87,8 +87,8 @@ public:
 
 private:
     // Outputs wait for their spend; the lowest in the chain is displaced first. Spends wait too,
-    // because blocks come in any order; but only a few slots are for them, since a spend without a
-    // match usually arrives after its output was displaced. A bucket fills two or three cache
+    // because blocks arrive in any order; but only a few slots are for them, since a spend without
+    // a match usually arrives after its output was displaced. A bucket fills two or three cache
     // lines.
     static constexpr size_t kCreatedWays = 6;
     static constexpr size_t kSpentWays = sizeof(Record) == sizeof(JoinRecord) ? 2 : 3;

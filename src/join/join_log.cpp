@@ -295,7 +295,7 @@ void JoinLog::Fail(const Error& error)
         const Lock lock(m_mutex);
         if (!m_error) m_error = error;
     }
-    m_queue.Abort(); // wakes threads that wait for room
+    m_queue.Abort(); // wakes threads that wait for space
 }
 
 } // namespace ibd

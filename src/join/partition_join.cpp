@@ -40,7 +40,7 @@ void GroupByDigit(std::span<Record> records, int shift, std::array<size_t, kDigi
     }
 }
 
-/** Copies the records of a page written by HotTable to memory with enough room; returns their
+/** Copies the records of a page written by HotTable to memory with enough space; returns their
  *  number. 0: the page ends within a record. */
 size_t Unpack(ByteSpan page, JoinRecord* to)
 {

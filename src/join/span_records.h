@@ -19,8 +19,8 @@ class SpanRecords {
 public:
     explicit SpanRecords(RecordSize size_of) : m_size_of(size_of) {}
 
-    /** Loads the records of `span`, which lies in `range`, from the spills: at most `bytes` bytes.
-     *  Bad data: the spills are damaged. */
+    /** Loads the records of `span`, which is within `range`, from the spills: at most `bytes`
+     *  bytes. Bad data: the spills are damaged. */
     Result<> Load(const SpillReader& spills, uint32_t range, HeightSpan span, uint64_t bytes);
 
     /** Offsets in Data() of the records of a height of the span. */

@@ -99,7 +99,7 @@ bool SpillWriter::Add(uint32_t partition, ByteSpan records)
     return m_status.Ok();
 }
 
-/** Makes room for `size` bytes, unless there was an error. */
+/** Makes space for `size` bytes, unless there was an error. */
 void SpillWriter::MakeRoom(size_t size)
 {
     while (m_status && m_gathered.size() + size > kMostGathered) Advance();

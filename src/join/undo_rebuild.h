@@ -39,8 +39,8 @@ public:
      *  UndoOptions::first_height on, at most WantedCoins::kMostBlocks, as fast as possible. The
      *  coins come from the first available source: the pairs that a join has kept; `found`, which a
      *  fold has gathered, if it is of the same blocks; one read of the blocks (scan_phase.h); a
-     *  join, if an outpoint occurs more than once. Files that Run() can resume from stay, whatever
-     *  the verdict. */
+     *  join, if an outpoint occurs more than once. Files that Run() can resume from stay,
+     *  regardless of the verdict. */
     Result<JoinVerdict> RunLast(UndoConsumer& consumer, std::optional<FoundCoins> found = {});
 
     JoinProgress Progress() const;

@@ -34,7 +34,7 @@ const char* StatusText(int status)
     }
 }
 
-/** "Sat, 21 Nov 2026 21:00:00 GMT", whatever the locale. */
+/** "Sat, 21 Nov 2026 21:00:00 GMT", in any locale. */
 std::string HttpDate(int64_t unix_seconds)
 {
     constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};

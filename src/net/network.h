@@ -37,7 +37,7 @@ public:
 
     /** The active chain ends in `tip`, and left the old one at `fork`. */
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
-    /** Call it when a condition that peers wait for may have changed: room in the sink, a block to
+    /** Call it when a condition that peers wait for may have changed: space in the sink, a block to
      *  announce. */
     void Wake();
 

@@ -109,7 +109,7 @@ Result<> CheckListening(const ArgsManager& args)
     return {};
 }
 
-/** A weight as Core reads it: a text that is no number is 0. */
+/** A weight as Core reads it: a text that is not a number is 0. */
 uint64_t Weight(const ArgsManager& args, const std::string& name, uint64_t otherwise)
 {
     const auto value = args.GetInt(name);

@@ -165,7 +165,7 @@ RpcMethod DisconnectNode(NetContext& context)
             "\"192.168.0.6:8333\"\n\"\" 1",
             [&context](const RpcCall& call) -> UniValue {
                 ConnectionControl& control = context.Network().Control();
-                // A number out of range is reported first, whatever the address.
+                // A number out of range is reported first, for any address.
                 const std::optional<int64_t> id =
                     call.Has(1) ? std::optional(call.Int(1)) : std::nullopt;
                 const bool by_address = call.Has(0) && !(id && call.String(0).empty());

@@ -30,7 +30,7 @@ std::optional<ByteSpan> ViewCompressedScript(Reader& in, ScriptBytes& space);
 
 /** Room that PutCompressedOutput() needs besides the script's own size. */
 inline constexpr size_t kCompressedOutputRoom = 2 * kVarIntRoom;
-/** Writes VARINT compressed amount and compressed script to memory with enough room; returns the
+/** Writes VARINT compressed amount and compressed script to memory with enough space; returns the
  *  end. */
 uint8_t* PutCompressedOutput(uint8_t* to, Amount value, ByteSpan script);
 void AppendCompressedOutput(Bytes& out, Amount value, ByteSpan script);

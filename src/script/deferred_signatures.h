@@ -40,7 +40,7 @@ public:
     void AddCost(size_t cost) { m_cost += cost; }
     /** Cost of the current input. */
     size_t Cost() const { return m_cost; }
-    /** Whether the current input had no room. */
+    /** Whether the current input did not fit. */
     bool Overrun() const { return m_overrun; }
     void NoteEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     void NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,

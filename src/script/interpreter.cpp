@@ -448,7 +448,7 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
 }
 
 /** Before BIP143 a signature cannot sign itself: its pushes are removed from the script code, which
- *  then lies in `cleaned`. The empty signature is OP_0, which the rule removes too. */
+ *  is then in `cleaned`. The empty signature is OP_0, which the rule removes too. */
 Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
 {
     // The push is almost never in the script, and a search for it is cheaper than making it.
@@ -539,7 +539,7 @@ Err Machine::MatchInOrder(size_t keys, size_t key_count, size_t sigs, size_t sig
     return Err::kOk;
 }
 
-/** `keys`, `sigs`: depth of the first of each; the next ones lie deeper. */
+/** `keys`, `sigs`: depth of the first of each; the next ones are deeper. */
 Err Machine::MatchSignatures(size_t keys, size_t key_count, size_t sigs, size_t sig_count, bool& ok)
 {
     ByteSpan code = ScriptCode();

@@ -19,15 +19,15 @@ struct TapscriptState {
     int64_t weight_left = 0; //!< BIP342 budget, weight units
 };
 
-/** Runs `script` on `stack`. kOk: it ran to its end, whatever is on the stack. `tapscript` is used
- *  only with SigVersion::kTapscript and may be null otherwise. */
+/** Runs `script` on `stack`. kOk: it ran to its end, with anything on the stack. `tapscript` is
+ *  used only with SigVersion::kTapscript and may be null otherwise. */
 ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
                        const SignatureChecker& checker, SigVersion version,
                        TapscriptState* tapscript = nullptr);
 
 /** Removes `pattern` wherever it is at the start of an operation of `script`, also repeated
  *  directly behind (the original signature hash rule); returns the number of matches. `kept`
- *  becomes the script without them if there are any; `script` may lie in `kept`. Linear in the
+ *  becomes the script without them if there are any; `script` may be inside `kept`. Linear in the
  *  script if the pattern is a whole operation. */
 int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept);
 

@@ -33,13 +33,13 @@ public:
     }
     ~ScriptBytes() { Free(); }
 
-    /** Replaces the contents; `bytes` must not lie inside this object. */
+    /** Replaces the contents; `bytes` must not be inside this object. */
     void Assign(ByteSpan bytes)
     {
         uint8_t* to = Reset(bytes.size());
         if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
     }
-    /** Makes room for `size` bytes with unspecified contents; returns where to write them. */
+    /** Allocates `size` bytes with unspecified contents; returns the buffer to write them to. */
     uint8_t* Reset(size_t size)
     {
         Free();

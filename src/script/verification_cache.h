@@ -86,7 +86,7 @@ private:
     DigestCache m_entries;
 };
 
-/** Both caches, each with half of the room (-maxsigcachesize). */
+/** Both caches, each with half of the memory (-maxsigcachesize). */
 struct VerificationCaches {
     VerificationCaches(size_t bytes, const CacheSalt& salt)
         : signatures(bytes / 2, salt), scripts(bytes / 2, salt)

@@ -158,7 +158,7 @@ public:
     {
     }
 
-    /** Reads the start; the record lies inside the file completely. Call it first. */
+    /** Reads the start; the record is completely inside the file. Call it first. */
     Result<> Open(const std::array<uint8_t, 4>& magic, const BlockHash& prev_hash)
     {
         const MutableByteSpan room(m_window.get(), kFirstRead);

@@ -1,6 +1,6 @@
 // CoinsStats: counts and hashes of a set of coins, as gettxoutsetinfo states them.
-// CoinsStatsBuilder: makes them from coins that come in the order of the database. One thread.
-// Memory: the coins of one transaction.
+// CoinsStatsBuilder: makes them from coins in the order of the database. One thread. Memory: the
+// coins of one transaction.
 #pragma once
 
 #include "crypto/muhash.h"

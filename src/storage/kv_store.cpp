@@ -281,7 +281,7 @@ private:
 struct KvBatch::Impl {
     mutable leveldb::WriteBatch batch; //!< LevelDB sets sequence numbers in it while it writes it
     XorKey key;
-    Bytes value; //!< room for the obfuscated value
+    Bytes value; //!< buffer for the obfuscated value
 };
 
 KvBatch::KvBatch(const KvStore& store) : m_impl(std::make_unique<Impl>())

@@ -109,8 +109,8 @@ public:
     /** Writes to a pipe, whose header cannot be changed later: `header` must be complete. */
     static Result<std::unique_ptr<SnapshotWriter>> CreateOnPipe(std::unique_ptr<WritableFile> pipe,
                                                                 const SnapshotHeader& header);
-    /** Adds a coin. Coins come in the order of the chainstate, those of one transaction together.
-     */
+    /** Adds a coin. Coins are added in the order of the chainstate, those of one transaction
+     *  together. */
     Result<> Add(const OutPoint& outpoint, const Coin& coin);
     /** Writes the rest and the header, syncs; the file is complete on success. */
     Result<SnapshotHeader> Finish();

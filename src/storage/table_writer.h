@@ -109,7 +109,7 @@ private:
     uint64_t m_offset = 0;                //!< of the table, including m_out
 
     Bytes m_last_key;     //!< last key added, without trailer
-    Bytes m_internal_key; //!< room for a key with its trailer
+    Bytes m_internal_key; //!< space for a key with its trailer
     TableBlock m_data{16};
     TableBlock m_index{1};
     TableFilter m_filter;

@@ -70,7 +70,7 @@ struct BlockUndo {
 
 /** Room that PutSpentCoin() needs besides the script's own size. */
 inline constexpr size_t kSpentCoinRoom = kVarIntRoom + 1 + kCompressedOutputRoom;
-/** Writes one spent coin in undo form to memory with enough room; returns the end. */
+/** Writes one spent coin in undo form to memory with enough space; returns the end. */
 uint8_t* PutSpentCoin(uint8_t* to, Amount value, ByteSpan script, uint32_t height, bool coinbase);
 /** Appends a spent coin. */
 void AppendSpentCoin(Bytes& out, Amount value, ByteSpan script, uint32_t height, bool coinbase);

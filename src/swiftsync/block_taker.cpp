@@ -85,7 +85,7 @@ RuleResult BlockTaker::CheckStored(const HeaderNode& node)
 {
     const BlockCheckOptions options{.check_pow = false, .legacy_sigops = &m_sigops};
     if (auto broken = CheckBlock(m_view, m_params, options)) return broken;
-    if (node.prev == nullptr) return {}; // genesis is valid whatever the activation heights
+    if (node.prev == nullptr) return {}; // genesis is valid with any activation heights
     return CheckCoinbaseHeight(m_view, node.height, m_params);
 }
 

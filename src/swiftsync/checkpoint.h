@@ -1,6 +1,6 @@
 // Checkpoint: the durable state of a sync: salt, sum, the folded blocks, and the run files with
-// their coins. The file is replaced atomically after the runs that it names were synced; a log lies
-// beside it (checkpoint_log.h). A value; one thread. Format: doc/formats/checkpoint.md.
+// their coins. The file is replaced atomically after the runs that it names were synced; its log is
+// a file beside it (checkpoint_log.h). A value; one thread. Format: doc/formats/checkpoint.md.
 #pragma once
 
 #include "swiftsync/aggregate.h"

@@ -28,7 +28,7 @@ public:
     /** Prefetches the start of the record. */
     void Prefetch() const { __builtin_prefetch(m_at); }
 
-    /** Whether a whole well-formed record lies in the `size` bytes at `at`. */
+    /** Whether a whole well-formed record is in the `size` bytes at `at`. */
     static bool Fits(const uint8_t* at, size_t size)
     {
         return size >= kMinSize && at[2] >= 1 && at[2] <= 5 && CoinRecord(at).Size() <= size;
@@ -50,11 +50,11 @@ public:
     /** `capacity`: bytes for records and for sorting them. */
     explicit CoinBuffer(size_t capacity);
 
-    /** Appends the coins of a block. False: there is no room, and none are appended. An empty
+    /** Appends the coins of a block. False: there is no space, and none are appended. An empty
      *  buffer accepts any block; it grows once if necessary, to at most 8 MiB. */
     bool Add(const BlockDelta& delta, uint32_t height);
     /** Appends a record: 32 bytes and an output index as its key, and its value of at most 65,535
-     *  bytes. False: there is no room. An empty buffer accepts any record. */
+     *  bytes. False: there is no space. An empty buffer accepts any record. */
     bool Add(ByteSpan id, uint32_t vout, ByteSpan value);
 
     size_t Count() const { return m_entries.size(); }

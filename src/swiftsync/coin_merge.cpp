@@ -15,7 +15,7 @@ constexpr uint64_t kReadAhead = 256 << 10;
 CoinMerger::Cursor::Cursor(const RunReader& run, uint64_t first, uint64_t last)
     : m_run(&run), m_first(first), m_last(last)
 {
-    // The record may lie in the last page that starts below it.
+    // The record may be in the last page that starts below it.
     const auto pages = run.Pages();
     const auto at = std::lower_bound(
         pages.begin(), pages.end(), first,

@@ -45,7 +45,7 @@ Result<> Committer::Submit(Epoch epoch)
         if (m_error) return *m_error;
         m_pending[epoch.worker] = true;
     }
-    m_queue.Push(std::move(epoch), 1); // at most one for each worker, so there is room
+    m_queue.Push(std::move(epoch), 1); // at most one for each worker, so there is space
     return FirstError();
 }
 

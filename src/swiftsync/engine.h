@@ -2,7 +2,7 @@
 // block on all threads, in the order in which a supply hands the blocks out (chain/block_source.h).
 // Then it checks the hints and writes the chainstate once. Owned by the node, which runs it before
 // it opens the chainstate. Only the engine starts threads in this module. Memory:
-// BoosterOptions::memory_bytes, the blocks being parsed, and about 30 bytes a header. Its files lie
+// BoosterOptions::memory_bytes, the blocks being parsed, and about 30 bytes a header. Its files are
 // in BoosterOptions::directory while it works. See doc/develop/booster.md.
 #pragma once
 

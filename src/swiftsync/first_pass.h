@@ -21,7 +21,7 @@ struct FirstPass {
     /** By height from 0: CRC-32C of the block, without bytes after its last transaction. */
     std::vector<uint32_t> checksums;
     /** Whether all blocks keep the rules about spent coins, scripts excepted; nothing: not checked.
-     *  False is no proof of a broken rule. */
+     *  False does not prove a broken rule. */
     std::optional<bool> rules_kept = {};
 };
 

@@ -24,7 +24,7 @@ struct FoldRules {
     bool IsOverwritten(uint32_t height) const;
 };
 
-/** The rules of the branch that ends in a block: the exceptions of `params` that lie on this
+/** The rules of the branch that ends in a block: the exceptions of `params` that are on this
  *  branch. `hash_at(height)` gives the branch's hash at a height up to `tip_height`. */
 template <typename HashAt>
 FoldRules MakeFoldRules(HintsCounting counting, const ConsensusParams& params, int tip_height,

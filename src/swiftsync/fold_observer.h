@@ -16,7 +16,7 @@ public:
      *  call follows. Called again after End() if the sync starts over. */
     virtual bool Begin(size_t workers) = 0;
     /** A block was folded by the worker of that number, on its thread; valid during the call.
-     *  Blocks come in any order. */
+     *  Blocks are in any order. */
     virtual void Folded(size_t worker, const BlockView& block, uint32_t height) = 0;
     /** No more blocks follow, even if the fold is incomplete. On the thread of Begin(). */
     virtual void End() = 0;

@@ -38,8 +38,8 @@ struct BoosterOptions {
      */
     const NamedHints* proves = nullptr;
     /** Refuse hints that failed once, unless a block may be at fault. Off for hints that the node
-     *  made from the blocks: making them again would give the same bytes, whatever caused the
-     *  failure. */
+     *  made from the blocks: making them again would give the same bytes, regardless of the cause
+     *  of the failure. */
     bool remember_bad = true;
     Path directory; //!< runs and checkpoint (-ibdboosterdir); created if absent
     /** Replaced by the finished chainstate; must not be open. Before opening it at a start without

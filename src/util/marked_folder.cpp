@@ -10,7 +10,7 @@ Result<> MarkedFolder::CheckOurs(Env& env) const
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(MarkerPath()));
     if (is_marked) return {};
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(m_path));
-    // A crash came before the marker, or between removing marker and folder.
+    // A crash happened before the marker was written, or between the removals of marker and folder.
     if (names.empty()) return {};
     return SystemError("'{}' is where {} would work, but was not made by it (no '{}' in it): move "
                        "it away",

@@ -159,7 +159,7 @@ struct Scaled {
     }
 };
 
-/** For options that Core does not have: refuses a value that is no number in the range. */
+/** For options that Core does not have: refuses a value that is not a number in the range. */
 template <auto... kPath>
 struct Strict : Scaled<kPath...> {
     template <typename Target>

@@ -179,7 +179,7 @@ std::vector<std::string> ProgressMeter::Lines() const
     const std::string share =
         m_total == 0 ? Amount(static_cast<double>(m_done))
                      : fmt::format("{:.1f} %", 100 * static_cast<double>(m_done) / total);
-    // A short line has no room for two remaining times.
+    // A short line has no space for two remaining times.
     const std::string end = overall.empty() ? share + left : share;
     texts.push_back(overall + m_options.label + ": " + end);
     texts.push_back(overall + end);

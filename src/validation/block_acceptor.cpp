@@ -59,8 +59,8 @@ RuleResult BlockAcceptor::Check(const BlockView& view, HeaderNode& node, bool ch
 {
     RuleResult violation;
     if (!checked) violation = CheckBlock(view, m_params.consensus);
-    // Genesis defines the network and has no ancestors to check against: it is valid whatever
-    // -testactivationheight says.
+    // Genesis defines the network and has no ancestors to check against: it is valid regardless of
+    // -testactivationheight.
     if (!violation && node.prev != nullptr) {
         violation = ContextualCheckBlock(view, NodeAncestry(node.prev), m_params.consensus);
     }

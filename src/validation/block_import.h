@@ -1,7 +1,7 @@
 // BlockImporter: brings blocks from files into the index: the node's own blk files for -reindex
-// (left in place), any other file for -loadblock (copied). Blocks may lie in any order, repeated,
-// on branches, or between garbage. One thread. Memory: file position and hash of each block that
-// waits for its parent, and the scanner's window.
+// (left in place), any other file for -loadblock (copied). Blocks may be in any order, repeated, on
+// branches, or between garbage. One thread. Memory: file position and hash of each block that waits
+// for its parent, and the scanner's window.
 #pragma once
 
 #include "util/progress.h"

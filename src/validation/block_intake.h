@@ -38,7 +38,7 @@ public:
     };
 
     /** `fatal` receives failures of the machine. `news` is called, on threads of the chain, when
-     *  there is room again, when a block was refused, and when a source may have no block in
+     *  there is space again, when a block was refused, and when a source may have no block in
      *  process any more. */
     BlockIntake(ChainManager& chain, ChainThread& thread, std::function<void(const Error&)> fatal,
                 std::function<void()> news);
@@ -47,7 +47,7 @@ public:
     BlockIntake& operator=(const BlockIntake&) = delete;
 
     bool HasRoom(size_t bytes) const;
-    /** False: there is no room. A block that waits already is dropped. */
+    /** False: there is no space. A block that waits already is dropped. */
     bool Put(Block&& block);
     /** Whether the block was passed to Put(), and is not yet stored or returned by TakeRefused().
      */

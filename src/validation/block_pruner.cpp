@@ -103,7 +103,7 @@ Result<> BlockPruner::Prune(std::vector<int32_t> files)
 }
 
 /** Deletes files that are removed from the index. A failed deletion is tried again at the next
- *  start; until then the file only takes room. */
+ *  start; until then the file only takes space. */
 void BlockPruner::DeleteFiles(const std::vector<int32_t>& files) const
 {
     for (const int32_t n : files) {

@@ -96,8 +96,8 @@ public:
     {
         return m_acceptor.AcceptHeader(header, out);
     }
-    /** Checks a block without its coins and stores it, without connecting it. `stored`: where it
-     *  lies already (reindex). */
+    /** Checks a block without its coins and stores it, without connecting it. `stored`: its
+     *  position on disk (reindex). */
     Result<BlockOutcome> AcceptBlock(ByteSpan raw, const FilePos* stored = nullptr)
     {
         return m_acceptor.AcceptBytes(raw, stored);

@@ -1,4 +1,4 @@
-// CoinTable: a hash table from outpoint to coin, designed for tens of millions of them. Entries lie
+// CoinTable: a hash table from outpoint to coin, designed for tens of millions of them. Entries are
 // in chunks that never move; an open-addressing index of 8 bytes a slot points to them. Owned by a
 // CoinsCache. One writer, or any number of readers. Memory: MemoryUsage() bytes, 108 to 120 a coin
 // when filled, and the heap bytes of long scripts.

@@ -104,7 +104,7 @@ Result<> Connection::AddOutputs(const TxView& tx)
     const bool coinbase = tx.IsCoinbase();
     const bool may_exist = coinbase && m_bip30 != Bip30Check::kFirst;
     const auto outputs = static_cast<uint32_t>(tx.outputs.size());
-    // All reads come before the first change: TakeBack() restores whole transactions only.
+    // All reads precede the first change: TakeBack() restores whole transactions only.
     for (uint32_t i = 0; may_exist && m_node.height < m_params.bip34_height && i < outputs; ++i) {
         if (IsUnspendable(tx.outputs[i].script_pubkey)) continue;
         IBD_ASSIGN_OR_RETURN(const Coin* old, m_coins.Get({tx.txid, i}));

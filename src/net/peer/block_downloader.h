@@ -36,7 +36,7 @@ public:
     static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
     /** The lowest block above height `after` that is needed again because the stored one is
      *  damaged; null: none. NextMissing() does not return it; it is requested from any peer that
-     *  has it, whatever WindowEnd() is. */
+     *  has it, regardless of WindowEnd(). */
     virtual const HeaderNode* NextLost(int32_t /*after*/) const { return nullptr; }
 };
 

@@ -25,8 +25,8 @@ public:
     /** Requests a block from a peer, even if it was requested from others. The error text is
      *  Core's. */
     Result<> FetchBlock(PeerId peer, const HeaderNode& node);
-    /** Whether a message must wait: a block for which the sink has no room, and any message after a
-     *  block that the sink is processing. Blocks do not wait for one another. */
+    /** Whether a message must wait: a block for which the sink has no space, and any message after
+     *  a block that the sink is processing. Blocks do not wait for one another. */
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
 
     void Connected(Peer& peer) override { m_spoilt.Connected(peer); }

@@ -32,7 +32,7 @@ public:
     /** Whether the block is on the active chain, or recent: serving old stale blocks would allow
      *  fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
-    /** Whether -maxuploadtarget leaves no more room to send this old block, or its data. */
+    /** Whether -maxuploadtarget leaves no more budget to send this old block, or its data. */
     bool IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node) const;
 
 private:

@@ -42,9 +42,9 @@ public:
     virtual ~BlockSink() = default;
 
     /** Whether Put() would accept a block of this size. If not, stop reading from peers; the sink's
-     *  owner notifies when there is room. */
+     *  owner notifies when there is space. */
     virtual bool HasRoom(size_t bytes) const = 0;
-    /** Takes the block if there is room; returns whether it did. A block that is no longer wanted
+    /** Takes the block if there is space; returns whether it did. A block that is no longer wanted
      *  is dropped, which counts as taken. */
     virtual bool Put(PeerBlock&& block) = 0;
     /** Whether the result for a block of this peer is pending. Until then no other message of the

@@ -174,7 +174,7 @@ private:
     const size_t m_slot;
 };
 
-/** Whether `node` lies on the branch that ends in `tip`. */
+/** Whether `node` is on the branch that ends in `tip`. */
 bool IsAncestor(const HeaderNode& node, const HeaderNode& tip);
 
 } // namespace ibd

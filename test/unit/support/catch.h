@@ -2,8 +2,8 @@
 // of util/check.h, which the headers above use.
 #include <catch2/catch.hpp>
 
-// Where Catch2 was precompiled, its CHECK waits here (precompiled.h). Elsewhere gcc does nothing, and
-// clang, for which nothing is precompiled, would warn.
+// Restores the CHECK of a precompiled Catch2 (precompiled.h). Without precompilation gcc ignores
+// the pragma, and clang, for which nothing is precompiled, would warn.
 #ifndef __clang__
 #pragma pop_macro("CHECK")
 #endif
