@@ -93,7 +93,7 @@ class Server(threading.Thread):
 
 
 def headers_of(datadir, port):
-    """How many the node has; -1 before it answers."""
+    """The node's number of headers; -1 before it answers."""
     info = measure.rpc(datadir, port, "getblockchaininfo")
     return info["headers"] if info else -1
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How many blocks bitcoind serves over REST from the system's cache, beside Bitcoin Core's.
+"""The rate at which bitcoind serves blocks over REST from the page cache, compared with Bitcoin
+Core's.
 
     bench/ibd/rest_blocks.py --build build --core BITCOIND --work /somewhere [--outputs 400000]
         [--seconds 10] [--repeat 3]

@@ -349,7 +349,7 @@ public:
         m_durable = m_env.MonotonicMicros();
         return {};
     }
-    /** When they last were: MonotonicMicros. */
+    /** The last time they were: MonotonicMicros. */
     int64_t Durable() const { return m_durable; }
     uint64_t Bytes() const { return m_bytes; }
 

@@ -68,7 +68,7 @@ class Node:
 
 
 def rate(now, before, seconds):
-    """Growth a second; 0 where a counter began anew."""
+    """Growth a second; 0 if a counter was reset."""
     return max(0.0, (now - before) / seconds) if seconds > 0 else 0.0
 
 

@@ -132,7 +132,7 @@ class Node:
 
 
 class Watcher:
-    """How far a run of the node is; keeps the curve for the picture."""
+    """The progress of a run of the node; keeps the curve for the plot."""
 
     def __init__(self, node, booster_height=0, joins=False):
         self.node = node

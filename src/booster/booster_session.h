@@ -29,7 +29,7 @@ public:
 
     // The steps of a start, in this order.
 
-    /** Logs and removes files that earlier starts left. `reindexes`: the index will be built anew;
+    /** Logs and removes files that earlier starts left. `reindexes`: the index will be rebuilt;
      *  `rebuilds`: the chainstate will be. */
     void TendKeptWork(bool reindexes, bool rebuilds);
     /** Whether the booster may run if there is no chainstate. */

@@ -33,7 +33,7 @@ public:
     }
 
     const Path& Folder() const { return m_places.booster; }
-    /** Where pairs are kept and undo data is made. */
+    /** The folder where pairs are kept and undo data is made. */
     Path PairsFolder() const { return UndoFolder(m_places.booster); }
 
     // Inspect.

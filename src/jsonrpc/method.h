@@ -34,7 +34,7 @@ enum class RpcType {
 enum class CliForm {
     kByType,     //!< strings as text, all else as JSON
     kFreeText,   //!< text that may contain '=', which is then not the end of a name: paths, base64
-    kJson,       //!< as JSON, whatever the type
+    kJson,       //!< as JSON, for any type
     kJsonOrText, //!< as JSON, or as text if it is none: a height or a hash
 };
 

@@ -657,7 +657,7 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** With -reindex they are built anew, because the blocks may be at other positions. */
+/** With -reindex they are rebuilt, because the blocks may be at other positions. */
 Result<> Node::OpenIndexes()
 {
     m_chain_for_indexes = std::make_unique<ChainForIndexes>(*m_chain);

@@ -1,6 +1,6 @@
 // CheckpointLog: keeps a growing checkpoint durable at a cost that does not grow with it. Most
 // saves append the new part to checkpoint.log and sync it. Once the log is as large as the
-// checkpoint, the checkpoint is written whole and the log starts anew. A log names its checkpoint
+// checkpoint, the checkpoint is written whole and the log starts empty. A log names its checkpoint
 // by checksum; a log of another checkpoint is ignored, and so are entries after a truncated one.
 // Owned by the committer; one thread. Format: doc/formats/checkpoint.md.
 #pragma once

@@ -110,7 +110,7 @@ public:
      *  answer does no harm. */
     virtual bool Exists(const Path& path) = 0;
     /** The same, but an error if the system cannot tell (folder without permission, failing disk):
-     *  for decisions to remove or rebuild data, or to start anew. */
+     *  for decisions to remove or rebuild data, or to start over. */
     virtual Result<bool> IsThere(const Path& path) { return Exists(path); }
     /** An error if the system cannot tell. */
     virtual Result<FileKind> KindOf(const Path& path);

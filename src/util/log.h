@@ -92,8 +92,7 @@ public:
 
     virtual void Write(const LogLine& line) = 0;
 
-    // Lines that are written whatever the log options are rate-limited, because a peer may cause
-    // them.
+    // Lines that do not depend on the log options are rate-limited, because a peer may cause them.
     template <typename... Args>
     void Info(LogText<std::type_identity_t<Args>...> text, Args&&... args)
     {

@@ -34,7 +34,7 @@ Result<BlockFilesFound> FindFiles(Env& env, Logger& log, const Path& blocks_dir)
     return found;
 }
 
-/** Checks the permission to write what -reindex makes anew. */
+/** Checks the permission to write the files that -reindex rebuilds. */
 Result<> CheckMayRebuild(Env& env, const DataDir& dir, int32_t last)
 {
     IBD_RETURN_IF_ERROR(CheckDbFolder(env, dir.Chainstate()));

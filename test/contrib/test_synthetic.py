@@ -293,7 +293,7 @@ class OthersFiles(MadeUpChain):
         for name in ("photo", "coins/photo", "coins/my.coins", "container/photo.part"):
             self.put("out.work/" + name)
         os.remove(self.path("out"))
-        self.node(self.chain)  # another time of change: the coins are split anew
+        self.node(self.chain)  # another modification time: the coins are split again
         self.assertIsNone(self.generate())
         self.assertEqual(self.tree(self.path("out.work")),
                          ["coins/my.coins", "coins/photo", "container/photo.part",

@@ -34,7 +34,7 @@ JoinVerdict Rebuild(FullSetup& setup, const std::vector<Bytes>& on_top, UndoChec
     return Must(setup.Rebuild(on_top, setup.RebuildOptions(checks), consumer));
 }
 
-/** Blocks that are only held against the rules, with the coins that the join itself has. */
+/** Blocks that are only checked against the rules, with the join's own coins. */
 JoinVerdict JoinValues(FullSetup& setup, const std::vector<Bytes>& on_top)
 {
     NoConsumer consumer;

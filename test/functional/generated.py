@@ -10,7 +10,7 @@ import tempfile
 
 from framework import program
 
-# The assume-valid gate wants two weeks' worth of blocks above the terminal block.
+# The assume-valid gate requires two weeks of work above the terminal block.
 TAIL = 2100
 
 

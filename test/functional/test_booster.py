@@ -418,7 +418,7 @@ class Durability(BoosterTest):
         self.args = [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO]
 
     def loaded_height(self, node):
-        """Where the next start finds the chain."""
+        """The state of the chain at the next start."""
         begin = len(node.log_text)
         self.assertEqual(node.run("-stopatheight=1", NO_UNDO), (0, ""))
         return int(re.search(r"Loaded best chain: .* height=(\d+) ", node.log_text[begin:])[1])

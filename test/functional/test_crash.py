@@ -217,7 +217,7 @@ class RandomPoints(CrashTest):
     # Differences of a run without a hints file.
 
     def begin_run(self, number):
-        """How many kills this run is to have."""
+        """The number of kills in this run."""
         return self.chance.randint(3, 10)
 
     def aims(self, _node):
@@ -272,7 +272,7 @@ class RandomPoints(CrashTest):
             shutil.copytree(self.indexed, node.blocks_dir / "index")
         return node
 
-    # Where to kill: each gives a function that says when.
+    # The moments of kills: each gives a function that is true when it is time.
 
     def at_time(self, _node, _watch, seconds):
         end = time.monotonic() + self.chance.uniform(0, seconds)

@@ -401,8 +401,8 @@ class LeftOut(Damaged):
                 node.stop()
 
     def test_a_file_is_cut_after_blocks_were_read(self):
-        """An unfinished join or fold has read blocks that are gone now: they are fetched, but not
-        read again."""
+        """An unfinished join or fold has read blocks that are lost now: they are downloaded, but
+        not read again."""
         ways = self.ways()
         del ways["serially"]
         # It needs undo data, which a new index does not know: nothing can be continued.

@@ -245,7 +245,7 @@ class VersionBits(FunctionalTest):
         self.assertEqual(deployments["testdummy"]["bip9"],
                          {"start_time": -1, "timeout": 0, "min_activation_height": 0,
                           "status": "active", "since": 0, "status_next": "active"})
-        # The rules themselves hold from genesis on, whatever the vote.
+        # The rules themselves hold from genesis on, regardless of the vote.
         self.assertIn("TAPROOT", self.info()["script_flags"])
 
     def test_bad_parameters(self):

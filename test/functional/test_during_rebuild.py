@@ -62,7 +62,7 @@ class DuringRebuild(FunctionalTest):
                 yield info["step"], info["steps"], float(info["progress"])
 
     def test_one_figure(self):
-        """Step and share never fall, in whatever order the error and the calls are asked."""
+        """Step and share never decrease, for any order of the error and the calls."""
         for mode, last in ((["-reindex-chainstate", "-ibdbooster"], 5),
                            (["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"], 2),
                            (["-reindex", "-ibdbooster"], 7),

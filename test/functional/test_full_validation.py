@@ -180,7 +180,7 @@ class Broken(FullTest):
         serial = made.place(self.node())
         serial.start("-reindex", "-ibdbooster=0", "-assumevalid=0").wait_for_height(bad - 1)
         wanted = coins(serial)
-        # Where scripts are assumed valid the block would pass.
+        # If its scripts were assumed valid, the block would be accepted.
         for args in ["-reindex"], ["-reindex", f"-ibdboosterfile={made.container}"]:
             with self.subTest(args=args):
                 node = made.place(self.node())
@@ -252,7 +252,7 @@ class RulesFirst(FullTest):
                 self.assertEqual(left_by_booster(node), [])
 
     def test_without_undo_data(self):
-        """Where none is wanted none is made; a later start that wants it makes it."""
+        """None is made if none is requested; a later start that requests it makes it."""
         made = signed_chain()
         wanted = self.serial(made)
         node = made.place(self.node())

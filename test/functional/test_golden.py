@@ -52,7 +52,7 @@ class Answers(FunctionalTest):
 
     def test_chain_info(self):
         answer, wanted = self.main.rpc("getblockchaininfo"), self.golden["getblockchaininfo"]
-        # How far it is depends on the date; how large on files that grow ahead.
+        # The progress depends on the date, and the size on preallocated files.
         clock = ("verificationprogress", "size_on_disk")
         self.assertEqual(list(answer), list(wanted))
         self.assertEqual(without(answer, *clock, "warnings"), without(wanted, *clock, "warnings"))

@@ -69,7 +69,7 @@ class DumpTxOutHints(FunctionalTest):
             self.assertEqual(after[field], before[field])
 
     def test_while_blocks_come_and_go(self):
-        """They are those of the chain at the call, whatever becomes of it meanwhile."""
+        """They are those of the chain at the time of the call, regardless of later changes."""
         made = medium_chain()
         node = made.place(self.node(), copied=True)
         node.start("-reindex").wait_for_tip(made.tip)

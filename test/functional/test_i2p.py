@@ -159,7 +159,7 @@ class I2p(FunctionalTest):
                            "-listenonion=0", "-natpmp=0")
         self.assertEqual(self.own_address(third), its)
 
-        # The bridge starts anew: so do sessions, and the address stays.
+        # The bridge restarts: sessions are created again, and the address stays.
         bridge.server.drop()
         wait_until(lambda: not giver.rpc("getpeerinfo"), "no peers")
         wait_until(lambda: giver.log_text.count("Persistent I2P SAM session") > 1, "a new session")

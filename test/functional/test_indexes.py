@@ -45,7 +45,7 @@ class Indexes(FunctionalTest):
         self.assertGreater(self.assert_finds(boosted, 150), 1)
 
     def test_killed_while_built(self):
-        """After each kill the build of the indexes begins anew, or they continue."""
+        """After each kill the build of the indexes starts over, or they continue."""
         made = small_chain(30000)
         node = made.place(self.node(), copied=True)
         node.start("-reindex", f"-ibdboosterfile={made.container}", *made.trust).stop()

@@ -267,7 +267,8 @@ class OthersFolders(LeftoversTest):
 
 class HalfWritten(LeftoversTest):
     def test_what_was_being_written(self):
-        """Removed in a line, under whatever options; others' files of like names stay."""
+        """They are removed with one log line under any options; files of other programs with
+        similar names stay."""
         made = small_chain()
         node = self.indexed(made)
         mine = ["ibdbooster/photo.new", "ibdbooster/run1.dat", "ibdbooster/undo/photo",

@@ -123,7 +123,7 @@ class NetworkMemory(SyncFromPeer):
                 self.assert_within(self.sync("-ibdboostermem=8", NO_UNDO, *hints), 8)
 
     def test_large_messages_of_strangers(self):
-        """They are bounded for all together, whatever they send and do not read."""
+        """All peers together are bounded, for any data that they send and leave unread."""
         self.hold_out_against(HOSTILE, lambda port, i: Flood(port, i))
 
     def test_strangers_that_leave_and_come_again(self):

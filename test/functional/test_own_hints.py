@@ -265,7 +265,7 @@ class BadBlocks(OwnHintsTest):
     def spending(self, *outpoints):
         """A chain whose last blocks but three spend one of these outputs each; the last spend."""
         mined = Chain().grow(COINBASE_MATURITY + 10)
-        for number, (height, vout) in enumerate(outpoints, 1):  # no two transactions alike
+        for number, (height, vout) in enumerate(outpoints, 1):  # no two equal transactions
             txid, amount = mined.coinbase_of(height)
             tx = spend(txid, vout, amount - number)
             mined.add(mined.candidate([tx], fees=number))
@@ -327,8 +327,8 @@ class BadBlocks(OwnHintsTest):
         return bad, good, end, hints
 
     def test_right_hints_where_an_output_is_spent_twice(self):
-        """The block is found invalid; nothing is held against the hints, which serve another
-        branch."""
+        """The block is found invalid; the hints are not recorded as wrong, because they are for
+        another branch."""
         bad, good, end, hints = self.with_a_valid_branch()
         before = bad.blocks[end - 3].hash()
         branch = self.dir / "branch.dat"

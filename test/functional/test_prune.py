@@ -137,7 +137,7 @@ class Prune(FunctionalTest):
         self.assertEqual(node.rpc("getblockchaininfo")["pruneheight"], 0)
         node.rpc("pruneblockchain", 500)
         node.stop()
-        # The first are not: none is of use, and files and index begin anew.
+        # The first are not: none is usable, and files and index start empty.
         node.start("-prune=1", "-reindex")
         self.assertEqual(node.rpc("getblockcount"), 0)
         self.assertEqual([name for name in self.files(node) if name.startswith("blk")],

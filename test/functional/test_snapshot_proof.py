@@ -190,8 +190,8 @@ class SnapshotProof(SnapshotTest):
         self.assert_proven(node.start())
 
     def test_killed_at_any_moment(self):
-        """Some blocks are stored, a peer has the others: whatever was running, the next start
-        continues."""
+        """Some blocks are stored, a peer has the others: the next start continues whichever step
+        was running."""
         rng = random.Random(os.environ.get("IBD_SEED"))
         node = self.loaded()
         self.send(node, BASE + 1, TIP + 1)

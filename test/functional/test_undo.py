@@ -129,7 +129,7 @@ class Now(UndoTest):
         self.assertTrue(files[0] == files[1], "undo files differ")
 
     def test_the_node_is_archival(self):
-        """It goes back below the terminal block, and shows the outputs that it spent."""
+        """It disconnects blocks below the terminal block, and shows the outputs that they spent."""
         made = small_chain()
         node = made.place(self.node())
         node.start("-reindex", "-ibdbooster", NOW, *made.trust).wait_for_tip(made.tip)
@@ -499,7 +499,7 @@ class BrokenFarBelow(UndoTest):
         return heights, errors
 
     def assert_not_used_again(self, *given):
-        """Whatever the next start is given, until the chainstate is made anew."""
+        """Whatever the next start is given, until the chainstate is rebuilt."""
         for args in ([], [NO_UNDO], ["-ibdbooster=0"], given):
             with self.subTest(args=args):
                 assert_built_on(self, self.mined, self.bad, self.main.run(*args))

@@ -62,7 +62,7 @@ class Damage(UndoTest):
         hand_in(node, self.other.blocks[-DEPTH - 1:])
 
     def test_invalidateblock(self):
-        """It refuses, the node lives, and once the undo data is made it goes back."""
+        """It refuses, the node lives, and once the undo data is made it disconnects the blocks."""
         low = self.trunk.height - DEPTH + 1
         for loss, inflict in LOSSES.items():
             for when in ([], [BACKGROUND], [NOW]):

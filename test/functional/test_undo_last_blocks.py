@@ -89,7 +89,7 @@ class LastBlocks(UndoTest):
                 self.assertEqual(left_by_booster(node), [])
 
     def test_reorganisations(self):
-        """Right away it goes back as far, and not one block farther."""
+        """It can disconnect that many blocks at once, and not one more."""
         node = self.built("-reindex", f"-ibdboosterfile={self.made.container}")
         node.start(NO_UNDO, *self.made.trust).wait_for_tip(self.made.tip)
         low = node.rpc("getblockhash", self.first)

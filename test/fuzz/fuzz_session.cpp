@@ -2,7 +2,7 @@
 // input tells them. They send any bytes as any message, and well-formed messages about transactions
 // and about blocks that they mine. A disconnected peer gets no more messages, only requested blocks
 // are stored, orphans and announcements keep their bounds, and in the end one honest peer suffices
-// for the best chain, regardless of what the others withhold.
+// for the best chain, even if the others withhold blocks.
 #include "net/peer_store.h"
 #include "net/wire/message_table.h"
 #include "sim/model_pool.h"

@@ -94,7 +94,7 @@ class BtcdPeer:
         if self.network == "regtest":
             command.append(f"--miningaddr={REGTEST_ADDRESS}")
         self._log = open(self.dir / "output", "w+b")
-        # HOME: it makes its default folder there, whatever its options.
+        # HOME: it makes its default folder there with any options.
         self.process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
                                         cwd=self.dir, env={**os.environ, "HOME": str(self.dir)})
         wait_until(self._ready, START_SECONDS, "btcd's RPC server")

@@ -15,7 +15,7 @@ class JoinedNodes(FunctionalTest):
     @staticmethod
     def join(caller, called):
         caller.rpc("addnode", f"127.0.0.1:{called.p2p_port}", "onetry")
-        for node in (caller, called):  # the fee filter ends what follows a handshake
+        for node in (caller, called):  # the fee filter is the last message after a handshake
             wait_until(lambda node=node: any("feefilter" in peer["bytesrecv_per_msg"]
                                              for peer in node.rpc("getpeerinfo")), "a peer")
 

@@ -1,5 +1,5 @@
-"""Our pool and Core's count the memory of the same transactions alike, so under one -maxmempool
-they keep the same ones and ask for the same least fee."""
+"""Our pool and Core's count the same memory for the same transactions, so under one -maxmempool
+they keep the same ones and require the same minimum fee."""
 
 import contextlib
 import hashlib

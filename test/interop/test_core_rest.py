@@ -1,5 +1,5 @@
-"""Our node and Core's bitcoind answer the same REST requests alike: good ones of every path and
-format, bad ones, odd queries, escapes, doubled slashes, huge counts, bodies."""
+"""Our node and Core's bitcoind give the same answers to REST requests: valid ones of every path and
+format, invalid ones, odd queries, escapes, doubled slashes, huge counts, bodies."""
 
 import http.client
 import itertools

@@ -1,5 +1,5 @@
 """Undo data that is damaged or missing, beside Bitcoin Core's own bitcoind. A reorganisation that
-needs it stops both nodes with the same message, if ours is told not to rebuild it. A call that
+needs it stops both nodes with the same message, if ours runs with -ibdboosterundo=0. A call that
 needs it leaves both nodes running on the same chain."""
 
 from core_node import CoreNode

@@ -24,8 +24,9 @@ NOT_READ = ("bench/log/",)
 RIDDLES = re.compile(
     r"\b(who|whoever|whom|nobody|told|so (many|much) \w+ (as|are|is)|(is|are|be|was) so (many|much)"
     r"|so (many|much)(?=[.,;:)]|$)|that which|that what|those that|what is \w+ is"
-    r"|in vain|at hand|none such|owe[sd]?|gone? on (with|from)|goes on (with|from)"
-    r"|(?-i:What (?!if\b)\w+)|what (follows|came|comes)"
+    r"|in vain|at hand|anew|in league|none the worse|none such|owe[sd]?"
+    r"|gone? on (with|from)|goes on (with|from)"
+    r"|(?-i:What (?!if\b)\w+|How (many|much|far|long|often))|what (follows|came|comes)"
     r"|(of|for|from|by|with|than) what (is|are|was|were|it|they|the|a|an|each)"
     r"|(?-i:Of (an?|the|each|all|both|several|some|such|two|those|another)))\b",
     re.IGNORECASE)

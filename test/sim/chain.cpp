@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMedianSpan = 11; //!< blocks whose median time a block must exceed
 constexpr int kCoinbaseMaturity = 100;
 
-/** How long coins live, in blocks and in thousandths of all coins. */
+/** Lifetimes of coins in blocks, with their shares in thousandths of all coins. */
 struct Lifetimes {
     int longest; //!< of the spent coins
     int never;   //!< share never spent

@@ -72,7 +72,7 @@ void HintsModel::AddPayment(HintedBlock& out, uint32_t share)
 
 void HintsModel::AddBatch(HintedBlock& out, uint32_t share)
 {
-    // A payer's customers are alike: all of them spend, or some do, or hardly any.
+    // A payer's customers behave in the same way: all of them spend, or some do, or hardly any.
     const uint64_t kind = m_rng.Below(100);
     const uint32_t here = kind < 78 ? share / 2 : kind < 97 ? 120'000 + share : 550'000;
     const uint64_t size = 4 + m_rng.Below(1 + m_rng.Below(120));

@@ -42,7 +42,7 @@ class HonestNode {
 public:
     HonestNode(RelayNet& net, uint64_t seed, int64_t delay);
 
-    /** When it took it; nothing: not yet. */
+    /** The time at which it accepted it; nothing: not yet. */
     std::optional<int64_t> Came(const UserTx& tx) const;
 
     SlowPool pool;
@@ -118,7 +118,7 @@ public:
     /** Another transaction of each node, and the time until all have them. */
     void SendMore();
 
-    /** How long an honest peer's transaction may be held up at the node. */
+    /** The longest delay of an honest peer's transaction at the node. */
     int64_t LongestDelay(const HonestNode& node) const;
     bool HaveAll() const;
     /** For the message of a failure. */

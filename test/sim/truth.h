@@ -1,5 +1,5 @@
 // Truth: for every output of a generated chain, whether it is spendable and whether it is unspent
-// at the tip. The generator knows it without validating; hints and chainstates are held against
+// at the tip. The generator knows it without validating; hints and chainstates are compared with
 // it. Two bits for each output. One thread.
 #pragma once
 

@@ -111,7 +111,7 @@ class Partition:
 
 
 class DamagedPartition(Exception):
-    """A partition file is not what was written; the partition has to be made anew."""
+    """A partition file is not what was written; the partition must be made again."""
 
 
 def load_coins(path, size, crc):

@@ -149,7 +149,7 @@ HeaderSync::Outcome HeaderSync::ProcessPresync(std::span<const BlockHeader> head
                                                std::span<const BlockHash> hashes, bool full)
 {
     if (headers[0].prev_hash != m_last_hash) {
-        // The peer may have changed its chain: harmless, the next sync starts anew.
+        // The peer may have changed its chain: harmless, because the next sync starts from scratch.
         GiveUp("non-continuous headers", m_height);
         return {};
     }

@@ -78,7 +78,7 @@ WantedCoins ParseWanted(const RestRequest& request)
     const bool in_path = name.size() > 1;
     if (!in_path && body.empty()) RefuseEmpty();
     WantedCoins wanted;
-    // The first character is treated as a slash, whatever it is.
+    // Any first character is treated as a slash.
     if (in_path) wanted = ParsePath(RestRequest{request.http, {name.substr(1)}}.Parts());
     switch (request.target.format) {
     case Format::kNone: RefuseFormat();

@@ -14,7 +14,7 @@ using namespace ibd::test;
 namespace {
 
 constexpr int kHinted = 120;
-constexpr int kTail = 2100; // the gate wants two weeks of work above the hints
+constexpr int kTail = 2100; // the gate requires two weeks of work above the hints
 
 const World& TheWorld()
 {
@@ -64,7 +64,7 @@ struct Served : Shelf {
     Bytes head;
 };
 
-/** A node that knows the world's headers and wants hints. */
+/** A node that has the network's headers and requests hints. */
 struct Wanting {
     explicit Wanting(HintsFetchOptions options = {}) : machine(TheWorld(), dir / "machine")
     {

@@ -87,7 +87,7 @@ TEST_CASE("testnet: minimum difficulty after twenty minutes, and the way back")
     chain.blocks.push_back({4, last + 1201, limit});
     chain.blocks.push_back({4, last + 2500, limit});
     CHECK(GetNextWorkRequired(chain, last + 2501, c) == 0x1c00ffff);
-    // The search ends at the first block of the period, whatever it has.
+    // The search ends at the first block of the period, whatever bits that has.
     for (size_t i = 2016; i < chain.blocks.size(); ++i) chain.blocks[i].bits = limit;
     CHECK(GetNextWorkRequired(chain, last + 2501, c) == limit);
     CHECK(PermittedDifficultyTransition(c, 5, 0x1c00ffff, 0x1d00ffff));

@@ -52,7 +52,7 @@ TEST_CASE("r is short, s is low, and the signature is right", "[signing]")
         CHECK(signature.size() <= 70);
         CHECK(IsLowS(signature));
         CHECK(VerifyEcdsa(PublicKey(secret, true), signature, message));
-        // Where the plain one is short it is the same.
+        // If the plain signature is short, it is the same.
         const Bytes plain = Signer().SignEcdsa(secret, message);
         if (plain[3] <= 32) CHECK(signature == plain);
     }

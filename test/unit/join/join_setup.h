@@ -29,7 +29,7 @@ inline PlanOrder AnyOrder()
     return TestRng().Below(2) == 0 ? PlanOrder::OfFiles(kBytes) : PlanOrder::OfChain(5 * kBytes);
 }
 
-/** Where nothing may be left after a join: its folder holds the lock alone. */
+/** Requires that nothing is left after a join: its folder has only the lock. */
 inline void RequireClean(const Path& directory)
 {
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -100,7 +100,7 @@ void FailAtEachOperation(Run run, Recover recover, Reset reset)
             }
             CAPTURE(point, dies);
             const auto outcome = run(env);
-            if (env.Operations() <= point) { // its keys, drawn anew, made for fewer spills
+            if (env.Operations() <= point) { // its keys, drawn again, for fewer spills
                 RequireDone(outcome);
             } else {
                 REQUIRE_FALSE(outcome.Ok());

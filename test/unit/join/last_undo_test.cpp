@@ -362,7 +362,7 @@ TEST_CASE("WantedCoins: a table of any size holds seven eighths of its slots", "
         }
         CHECK_FALSE(wanted.FirstMissing());
     }
-    // Room for all inputs that are expected, whatever their number, and not much more.
+    // Memory for all expected inputs, for any number of them, and not much more.
     for (size_t inputs = 1; inputs < 700; ++inputs) {
         CAPTURE(inputs);
         WantedCoins wanted(kFirst, inputs, 1 << 20, key);

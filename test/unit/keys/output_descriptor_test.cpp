@@ -84,7 +84,7 @@ TEST_CASE("Descriptors: multisignature scripts")
 {
     CHECK(Scripts("multi(1," + kKey + "," + kLong + ")") ==
           Hexes{"5121" + kKey + "41" + kLong + "52ae"});
-    // Sorted by their bytes, whatever the order given.
+    // Sorted by their bytes, for any given order.
     const std::string other = "02" + kX;
     CHECK(Scripts("sortedmulti(2," + kKey + "," + other + ")") ==
           Hexes{"5221" + other + "21" + kKey + "52ae"});

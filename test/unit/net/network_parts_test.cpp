@@ -286,7 +286,7 @@ TEST_CASE("answers to getaddr are the same for a day, but not for all", "[networ
 
 namespace {
 
-/** Seconds pass; whatever is dialled is there. Returns the most slots used at once. */
+/** Seconds pass; every dial succeeds. Returns the most slots used at once. */
 int PassWhilePeersAnswer(PartsKit& kit, int seconds)
 {
     int most = 0;

@@ -239,7 +239,7 @@ TEST_CASE("strangers that stop in the middle of messages give way to others", "[
     RawPeer other(kit.Address(), 32'768);
     other.ShakeHands();
     kit.WaitForPeers(slow.size() + 1);
-    // They keep their room while nobody wants it.
+    // They keep their memory while no other connection needs it.
     clock.micros += 2 * InputRoom::kPatience;
     REQUIRE(other.Say(PingMessage{1}));
     (void)other.HearType("pong");
@@ -281,7 +281,7 @@ TEST_CASE("strangers that do not take their answers give way to others", "[netwo
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    // One more long message fits, for which nobody has to go.
+    // One more long message fits, and no connection is closed for it.
     RawPeer patient(kit.Address());
     patient.ShakeHands();
     REQUIRE(patient.socket.Write(RawPeer::Frame({"block", Bytes(kMaxPayload, 7)})));

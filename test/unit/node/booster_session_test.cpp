@@ -96,7 +96,7 @@ TEST_CASE("headers have ended after all peers have sent theirs, and none came fo
     CHECK_FALSE(watch.HaveEnded(5, all, 0));
     CHECK_FALSE(watch.HaveEnded(5, all, HeadersWatch::kSettleMicros - second));
     CHECK(watch.HaveEnded(5, all, HeadersWatch::kSettleMicros));
-    // One that moves starts the time anew.
+    // Progress restarts the timeout.
     const int64_t moved = HeadersWatch::kSettleMicros + second;
     CHECK_FALSE(watch.HaveEnded(6, all, moved));
     // A peer that never answers holds it up for a time, not for ever.
@@ -186,7 +186,8 @@ TEST_CASE("the gate for hints: which headers they wait for, and when they are re
     CHECK_FALSE(judge(HintsAt(100, other)).may_change);
     CHECK_THAT(judge(HintsAt(100, other)).refusal, Catch::Contains("the best header chain has"));
     CHECK(judge(HintsAt(3'000, end->hash)).may_change);
-    // Too little work, whatever the time; nothing assumed valid; not yet known what.
+    // Too little work at any time; no assumed-valid block; an assumed-valid block whose header is
+    // unknown.
     trust.minimum_work = best->chain_work + Arith256(1);
     CHECK(judge(right, int64_t{best->time} + 60).may_change);
     trust.minimum_work = Arith256();

@@ -78,7 +78,7 @@ private:
     RpcTable m_table{*m_env};
 };
 
-/** Where two answers differ; empty if nowhere. Numbers are compared by value. */
+/** The first difference of two answers; empty if they are equal. Numbers are compared by value. */
 std::string Difference(const UniValue& got, const UniValue& want, const std::string& path)
 {
     if (got.type() != want.type()) return path + ": type";

@@ -1,4 +1,4 @@
-// When a long poll ends.
+// The events that end a long poll.
 #include "rpc/long_poll.h"
 
 #include "support/catch.h"

@@ -38,7 +38,7 @@ public:
         return BlockPlan(std::move(blocks), order);
     }
     const PlannedBlock& At(size_t index) const { return m_blocks[index]; }
-    /** Where a block lies among all. */
+    /** The position of a block among all blocks. */
     size_t IndexOf(const PlannedBlock& block) const
     {
         for (size_t i = 0; i < m_blocks.size(); ++i) {

@@ -112,7 +112,7 @@ TEST_CASE("Keystone: killed and resumed after a first pass over the blocks", "[k
     for (uint8_t& byte : salt) byte = static_cast<uint8_t>(rng());
     for (const auto kind : {AggregateKind::kSha256, AggregateKind::kMuHash}) {
         setup.First() = NaiveFirstPass(setup.Chain(), kind, salt);
-        // A block that has changed is held against the rules.
+        // A changed block is checked against the rules.
         setup.First()->checksums[1 + rng() % setup.Chain().Height()] ^= 1;
         BoosterOptions options = setup.Options(1, 1 << 13);
         options.aggregate = kind;

@@ -71,7 +71,7 @@ TEST_CASE("A run is resumed where it was interrupted, and not with other hints o
 
 namespace {
 
-/** A sync on a machine that fails for good behind so many commits. */
+/** A sync on a machine that fails permanently after this many commits. */
 void DieAfterCommits(SyncSetup& setup, const BoosterOptions& options, int most)
 {
     FaultEnv dying;

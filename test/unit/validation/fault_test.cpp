@@ -169,7 +169,7 @@ void WriteHalf(SerialNode& node)
     Must(writer.Status());
 }
 
-/** How a directory stands before the faults begin. */
+/** The state of a directory before the faults begin. */
 enum class Before {
     kAtCommon, //!< all written, branches unknown
     kHalfWay,  //!< a write from the end of `a` to the end of `b` was cut off

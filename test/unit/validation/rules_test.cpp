@@ -54,7 +54,7 @@ public:
         CHECK(verdict->kind == kind);
         CHECK(engine.chain->Tip()->hash == Tip().hash);
         CHECK((engine.Dump() == before));
-        // Refused for good, or not at all known.
+        // Permanently invalid, or not known at all.
         const HeaderNode* node = engine.Node(block.hash);
         CHECK((!node || node->Failed() || kind == Kind::kMutated));
     }
@@ -387,7 +387,7 @@ TEST_CASE("the known BIP30 repeats overwrite the coin, and taking them back leav
     REQUIRE(engine.chain->Tip()->hash == blocks[4].hash);
     CHECK(Must(engine.chain->Coins().Read(name))->height == 5);
     CHECK(engine.Dump().size() == 4);
-    // The overwritten coin is gone for good; disconnecting its block must not stumble over that.
+    // The overwritten coin is lost permanently; disconnecting its block must tolerate that.
     Must(engine.chain->InvalidateBlock(*engine.Node(overwritten.hash)));
     CHECK(engine.chain->Tip()->height == 1);
     CHECK(engine.Dump().size() == 1);

@@ -73,7 +73,7 @@ private:
     const std::vector<const Noise*> m_files;
 };
 
-/** How long a peer takes for a request; nothing: for ever. */
+/** The time that a peer takes for a request; nothing: it never answers. */
 struct Strategy {
     std::optional<int64_t> head;
     std::optional<int64_t> groups;

@@ -256,7 +256,7 @@ TEST_CASE("a peer of our choice with an old chain is replaced", "[peer_headers]"
         node.MoveTime(121);
         CHECK(node.IsClosed(id) == !catches_up);
     }
-    // Four that were good once are kept, whatever they do later.
+    // Four peers that were useful once are kept, regardless of their later behaviour.
     TestNode node(RegtestParams());
     node.chain.Extend(5);
     std::vector<PeerId> ids;

@@ -123,7 +123,7 @@ public:
     std::string failure;
 };
 
-/** A node that wants hints, and those it has called. */
+/** A node that requests hints, and its outbound peers. */
 class Fetch {
 public:
     Fetch() : client(RegtestParams()) { client.manager.FetchHints(goal); }

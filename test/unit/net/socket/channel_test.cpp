@@ -116,7 +116,8 @@ TEST_CASE("Channel: with much queued in all, a connection is sent one answer at 
     late->SetTransportMemory(0);
     CHECK(late->TakeRelief());
 
-    // A closed connection makes room for the others, whatever it has queued or handed over.
+    // A closed connection frees its memory for the others, also that of queued and handed-over
+    // messages.
     (void)late->Queue({"pong", Bytes(8)});
     REQUIRE(late->SendPaused());
     CHECK(channels.back()->Take());

@@ -20,7 +20,7 @@ struct Sender final : RoomUser {
     {
         if (message && message->IsOverdue(now)) message.reset();
     }
-    /** How much of a message of `size` bytes may be received. */
+    /** The bytes of a message of `size` bytes that may be received. */
     size_t Send(size_t size, size_t left = 1) { return message->MayReceive(size, left); }
 
     std::optional<MessageRoom> message;
@@ -54,7 +54,7 @@ TEST_CASE("InputRoom: short messages need no room, long ones wait for theirs in 
     CHECK(peers[3].Send(kMaxPayload) == 1 + kShort);
     CHECK(peers[4].Send(kShort + 1) == 1 + kShort);
 
-    // Unread messages count, whoever sent them.
+    // Unread messages of any sender count.
     room.Add(kMaxPayload);
     peers[0].message->Arrived();
     CHECK(peers[1].Send(kMaxPayload) == 0);

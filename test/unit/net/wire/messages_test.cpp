@@ -63,7 +63,7 @@ std::string Hex(const Message& message)
     return ToHex(Encode(message));
 }
 
-/** Why `hex` is refused; "" if it is not. */
+/** The reason for which `hex` is refused; "" if it is not. */
 template <typename Message>
 std::string Refusal(const std::string& hex)
 {
@@ -281,7 +281,7 @@ TEST_CASE("addr and addrv2", "[messages]")
     CHECK(more.list.items.size() == 1000);
     CHECK(more.list.TooMany());
     CHECK(more.list.Count() == 1002);
-    // Core ignores a message that does not parse, whatever its count of entries.
+    // Core ignores a message that does not parse, with any count of entries.
     CHECK_FALSE(Refusal<AddrMessage>("fdea03" + Repeat(1001, entry)).empty());
     CHECK_FALSE(Refusal<AddrMessage>("fe00000003").empty());
     CHECK_FALSE(Refusal<AddrMessage>("ff0000000001000000").empty());
