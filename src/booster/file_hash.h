@@ -20,7 +20,7 @@ public:
         return FileHash(path, std::move(file));
     }
 
-    /** Hashes the next piece below `end`, which must not fall from call to call; the file must
+    /** Hashes the next piece below `end`, which must not decrease between calls; the file must
      *  exist up to it. Returns whether all bytes below `end` are hashed. */
     Result<bool> Advance(uint64_t end)
     {

@@ -10,8 +10,8 @@ namespace ibd {
 
 namespace {
 
-/** Whether a call for this height is for the state's block, now or when the chain has reached it.
- */
+/** Whether a call for this height is for the state's block, now or once the chain has reached that
+ *  block. */
 bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 {
     const ChainReader reader = chain.Read();

@@ -21,7 +21,7 @@ namespace ibd {
 class BlockKeeper {
 public:
     virtual ~BlockKeeper() = default;
-    /** Stores the block of `node` and records its place in the index. */
+    /** Stores the block of `node` and records its position in the index. */
     virtual Result<> Keep(const HeaderNode& node, const BlockView& block) = 0;
     /** Makes all stored blocks durable: first the blocks, then the index. */
     virtual Result<> Sync() = 0;

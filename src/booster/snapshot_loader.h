@@ -1,9 +1,9 @@
 // SnapshotLoader: makes a chainstate of a UTXO snapshot and checks it against the known hash on the
 // way. If the coins are in database order, as all known programs write them, they are written
-// directly as tables, each once; otherwise they are inserted through LevelDB. Nothing is in place
-// before Publish(): the new chainstate grows in `<folder>.ibdbooster`, which the loader removes
-// unless it is published, and RecoverDb() after a crash. One thread. Memory: 64 MiB, and the coins
-// of one transaction.
+// directly as tables, each once; otherwise they are inserted through LevelDB. Until Publish() the
+// new chainstate is in `<folder>.ibdbooster`. If it is not published, the loader removes that
+// folder; after a crash RecoverDb() does. One thread. Memory: 64 MiB, and the coins of one
+// transaction.
 #pragma once
 
 #include "consensus/params.h"

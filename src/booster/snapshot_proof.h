@@ -20,8 +20,8 @@ struct SnapshotProofHooks {
     std::function<Result<>(const std::function<Result<>()>& task)> run;
     /** Downloads missing blocks when no more urgent ones are missing; outlives the proof. */
     BlockFetcher* peers = nullptr;
-    /** Called when the history is proven and the chain has recorded it. On the proof's thread, like
-     *  the others. */
+    /** Called on the proof's thread, like the others, when the history is proven and the chain has
+     *  recorded that. */
     std::function<void()> proven;
     /** Called when the coins must not be used any more: the node must stop. */
     std::function<void(const Error&)> refuted;

@@ -25,7 +25,7 @@ public:
 
     void Add(Entry entry);
     /** Call it when all blocks up to `valid` are valid. A failure to record the hints is only
-     *  logged: it only costs a later start time. */
+     *  logged: its only effect is a slower later start. */
     void Proven(const HeaderNode& valid);
 
 private:

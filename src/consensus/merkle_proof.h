@@ -10,7 +10,7 @@
 
 namespace ibd {
 
-/** The necessary nodes, from the root down and from left to right. */
+/** The visited nodes of the tree, depth first and from left to right. */
 struct MerkleProof {
     uint32_t tx_count = 0;       //!< of the block
     std::vector<Uint256> hashes; //!< of the proven leaves, and of nodes without a proven leaf

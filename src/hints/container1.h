@@ -1,8 +1,8 @@
-// Reader of the container format: indexed by height. All checksums are verified once at opening (a
-// tenth of a second for mainnet), so that damage is found before any work, and the hints id
-// identifies the whole contents. The position of each record is kept in memory (8 bytes a block).
-// Therefore, if the file is changed later, hints may be wrong but no read leaves its bounds. Shared
-// by all workers, immutable.
+// Reader of the container format, which is indexed by height. All checksums are verified once at
+// opening (a tenth of a second for mainnet), so that damage is found before any work, and the hints
+// id identifies the whole contents. The position of each record is kept in memory (8 bytes a
+// block). If the file is changed later, hints may be wrong, but every read stays within its bounds.
+// Shared by all workers, immutable.
 #pragma once
 
 #include "hints/container_head.h"

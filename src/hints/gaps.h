@@ -1,4 +1,4 @@
-// Gaps: unspent outputs as the numbers of spent ones before each of them.
+// Gaps: encodes unspent outputs as gaps: the number of spent outputs before each one.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ private:
     Mutex m_cutting;    //!< one thread at a time ends a step
     Mutex m_door;       //!< held while the end of a step waits for the exclusive gate, so that no
                         //!< Record() overtakes it
-    SharedMutex m_gate; //!< shared while a block is taken in, exclusive while a step is cut
+    SharedMutex m_gate; //!< shared while a block is recorded, exclusive while a step is cut
     std::unique_ptr<SpillWriter> m_writer;
     const std::optional<HeightRanges> m_ranges; //!< of pairs and values, if they are kept
     std::optional<StepSpill<PairCollector>> m_pairs;

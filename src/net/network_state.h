@@ -1,6 +1,6 @@
-// NetworkState: what all parts of PeerNetwork share: surroundings and options, the thread, whether
-// connections are allowed, the networks that can be reached, and the connected peers. Owned by
-// PeerNetwork. Used by net-msg while it runs, except for the thread and the atomic.
+// NetworkState: the state shared by all parts of PeerNetwork: surroundings and options, the thread,
+// whether connections are allowed, the networks that can be reached, and the connected peers. Owned
+// by PeerNetwork. Used by net-msg while it runs, except for the thread and the atomic.
 #pragma once
 
 #include "crypto/random_stream.h"

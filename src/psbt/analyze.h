@@ -1,4 +1,4 @@
-// The analyst: the missing parts of a PSBT, the role that adds them next, and the cost of the
+// The analyser finds the missing parts of a PSBT, the role that adds them next, and the cost of the
 // transaction. Pure; any thread.
 #pragma once
 
@@ -28,7 +28,7 @@ struct PsbtAnalysis {
     std::string error;                        //!< in Core's words; the other members are then unset
 };
 
-/** Takes a copy, which it signs with dummies to find the final size. */
+/** The argument is a copy, which is signed with dummies to find the final size. */
 PsbtAnalysis AnalyzePsbt(Psbt psbt);
 
 } // namespace ibd

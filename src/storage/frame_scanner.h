@@ -24,8 +24,8 @@ public:
     FrameScanner(const ReadableFile& file, Path path, const XorKey& key,
                  const std::array<uint8_t, 4>& magic, size_t window, uint64_t start = 0);
 
-    /** The next frame: magic, a length of 80 to 4,000,000 and that many bytes inside the file.
-     *  Other bytes are skipped. Nothing: the end of the file. */
+    /** The next frame: magic, a length from 80 to 4,000,000, and a body of this length inside the
+     *  file. Other bytes are skipped. Nothing: the end of the file. */
     Found<Frame> Next();
     /** The last returned frame was not a block: the search continues just after its magic. */
     void Refuse();

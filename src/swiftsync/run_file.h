@@ -83,7 +83,7 @@ public:
     };
 
     /** Opens a run and checks header, index and trailer against `expected`. Bad data: it is damaged
-     *  or missing. A system error proves no damage. */
+     *  or missing. A system error does not prove damage. */
     static Result<RunReader> Open(Env& env, const Path& directory, const RunInfo& expected,
                                   const Uint256& hints_id);
 

@@ -73,7 +73,7 @@ Result<bool> ChainManager::ConnectTip(HeaderNode& node, LoadedBlock& block, bool
     return true;
 }
 
-/** The coins are at `node`. `shown`: other threads see the new tip. */
+/** Sets the block of the coins to `node`. `shown`: other threads see the new tip. */
 void ChainManager::SetTip(HeaderNode& node, bool shown)
 {
     const bool connected = node.prev == m_connected;
@@ -83,7 +83,7 @@ void ChainManager::SetTip(HeaderNode& node, bool shown)
         const Lock lock(m_tree.headers.mutex);
         if (shown) m_tree.headers.SetTip(&node);
         if (connected) {
-            // The genesis block is never connected, as its record says.
+            // The index record of the genesis block never gets this status.
             if (node.prev && node.RaiseValidity(kValidScripts)) m_tree.index.MarkDirty(&node);
             m_tree.candidates.Prune(node);
             CHECK(!m_tree.candidates.Empty());
@@ -92,7 +92,7 @@ void ChainManager::SetTip(HeaderNode& node, bool shown)
     LogTip(NoteUnknownRules());
 }
 
-/** Makes the block that the coins are at the visible tip. */
+/** Makes the block of the coins the visible tip. */
 void ChainManager::ShowTip()
 {
     {
