@@ -46,7 +46,7 @@ public:
         CHECK((*writer)->Finish({}).Ok());
     }
 
-    /** Its size only: what reading it costs is mostly what its blocks cost. */
+    /** Only its size: the cost of reading it is mostly that of its blocks. */
     void WriteSwifthints()
     {
         const Path path = m_folder / NameOf(HintsFormat::kSwifthints);

@@ -1,6 +1,6 @@
 // FullSetup: a generated chain that the serial engine has validated, and the same chain on another
-// disk with undo data, where the booster validates it in full - with any blocks put on top and any
-// undo data put in place.
+// disk with undo data, where the booster validates it in full - with any further blocks on top and
+// with any undo data.
 #pragma once
 
 #include "draft_block.h"
@@ -28,7 +28,7 @@ public:
     Result<> End() override { return {}; }
 };
 
-/** The serial engine's opinion of blocks on top of the chain. */
+/** The serial engine's verdict on blocks on top of the chain. */
 struct SerialVerdict {
     bool valid = false;
     std::string reason;
@@ -58,7 +58,7 @@ public:
     DraftBlock DraftAfterNext();
     /** Undo data of a block of the chain. */
     BlockUndo UndoAt(int height) const { return m_undo[static_cast<size_t>(height) - 1]; }
-    /** Writes undo data with a right checksum and lets the block point to it. */
+    /** Writes undo data with a right checksum and sets the block's position to it. */
     void PutUndo(HeaderNode& node, const BlockUndo& undo) { PutUndoBytes(node, undo.Encode()); }
     void PutUndoBytes(HeaderNode& node, ByteSpan undo);
 
@@ -82,7 +82,7 @@ public:
                                     std::optional<FoundCoins> found = {});
     /** The chain's blocks are folded: the coins that RebuildLast() with these options wants. */
     std::optional<FoundCoins> FindWhileFolding(const UndoOptions& options);
-    /** Leaves what a join of the chain keeps for a rebuild with these options. */
+    /** Leaves the files that a join of the chain keeps for a rebuild with these options. */
     Result<JoinVerdict> KeepPairs(const UndoOptions& options);
     UndoOptions RebuildOptions(UndoChecks checks) const;
     /** Coins after the blocks of the last Full(), by the naive map. */

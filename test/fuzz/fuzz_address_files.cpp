@@ -1,5 +1,5 @@
-// Files of strangers: the contents of peers.dat, and maps of autonomous systems. The result
-// is consistent, survives a round trip, and every address has an answer in every map.
+// Hostile files: the contents of peers.dat, and maps of autonomous systems. The result is
+// consistent, survives a round trip, and every address has an answer in every map.
 #include "net/address/addr_man.h"
 #include "util/check.h"
 

@@ -1,6 +1,6 @@
-// Compact blocks of a stranger: the first two bytes are the size of a cmpctblock, the following
+// Compact blocks of a hostile peer: the first two bytes are the size of a cmpctblock, the following
 // bytes are a blocktxn. For any content, an assembled block has the header and its merkle root; and
-// the block, made compact by us, is put together again from a pool that has all of it.
+// a compact block that we make from it is reconstructed from a pool with all its transactions.
 #include "net/wire/compact_block.h"
 
 #include "consensus/block_check.h"

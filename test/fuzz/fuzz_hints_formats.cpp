@@ -1,5 +1,5 @@
-// Other people's hints formats from hostile bytes. The first byte picks the format; btcd's is given
-// packed, and as the record that is packed.
+// Hints formats of other projects from hostile bytes. The first byte chooses the format; btcd's is
+// given compressed, and as the record inside.
 #include "hints/record_codec.h"
 #include "hints/record_hints.h"
 #include "memory_file.h"

@@ -1,6 +1,5 @@
 // VerifyScript on arbitrary scripts, witnesses and flags. It must end, give the same answer twice,
-// also through the cache of signatures, and a valid spend must stay valid when flags are taken
-// away.
+// also through the cache of signatures, and a valid spend must stay valid when flags are removed.
 #include "primitives/transaction.h"
 #include "script/script.h"
 #include "script/verify.h"

@@ -46,7 +46,7 @@ struct Checks {
     }
 };
 
-/** A key with a known secret, and a signature that is good until a byte of it changes. */
+/** A key with a known secret, and a signature that is valid until a byte of it changes. */
 void AddSigned(Checks& checks, Reader& reader, const Signer& signer)
 {
     const uint8_t how = reader.U8();

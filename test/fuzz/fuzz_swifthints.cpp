@@ -1,6 +1,6 @@
-// A swifthints file from hostile bytes, beside blocks of one shape: the first byte says of how many
-// transactions, the next ones of how many outputs each. Its hints for the first blocks are written
-// again, right or not, and must then be read as written.
+// A swifthints file from hostile bytes, beside blocks of one shape: the first byte is their number
+// of transactions, the next ones are the numbers of outputs. Its hints for the first blocks are
+// written again, right or not, and must then be read as written.
 #include "hints/swifthints.h"
 #include "memory_file.h"
 

@@ -1,5 +1,5 @@
-// Undo records and coins as the databases keep them: what decodes encodes to something that
-// decodes to the same. The first byte chooses which.
+// Undo records and coins as the databases keep them: a decoded value encodes to bytes that decode
+// to the same value. The first byte chooses which.
 #include "storage/undo.h"
 
 using namespace ibd;

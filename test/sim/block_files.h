@@ -1,5 +1,5 @@
-// BlockFiles: writes blocks as Bitcoin Core's blk*.dat files, in tidy or in untidy ways that an
-// import must cope with. One thread; memory is the shuffle window and a write buffer of 4 MiB.
+// BlockFiles: writes blocks as Bitcoin Core's blk*.dat files, tidily, or with irregularities that
+// an import must handle. One thread; memory is the shuffle window and a write buffer of 4 MiB.
 #pragma once
 
 #include "primitives/block.h"
@@ -31,9 +31,9 @@ public:
 
     /** Writes the block at once, before those held back. */
     Result<> Add(ByteSpan block);
-    /** Writes the block now or later, as the shuffle has it. */
+    /** Writes the block now or later, depending on the shuffle. */
     Result<> AddShuffled(Bytes block);
-    /** Writes what is held back, the tail, and syncs. Nothing may follow. */
+    /** Writes the held-back blocks and the tail, and syncs. No call may follow. */
     Result<> Finish();
 
     uint64_t BytesWritten() const { return m_total; }

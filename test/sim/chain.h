@@ -1,8 +1,8 @@
-// Chain: makes one valid block after the other, deterministically from a seed, on the genesis
-// block of the given network (regtest rules: constant trivial proof of work). Every block keeps
-// every consensus rule with all buried deployments active from height 1: BIP34 heights, witness
+// Chain: makes one valid block after the other, deterministically from a seed, on the genesis block
+// of the given network (regtest rules: constant trivial proof of work). Every block keeps every
+// consensus rule with all buried deployments active from height 1: BIP34 heights, witness
 // commitment, maturity, finality, relative locks, amounts, scripts, limits of weight and sigops.
-// Spends are valid in both editions of scripts (script_book.h), so a fully validating node accepts
+// Spends are valid with both forms of scripts (script_book.h), so a fully validating node accepts
 // the chain.
 //
 // A value: a copy continues independently, and after Reseed() makes another branch. One thread.
@@ -31,7 +31,7 @@ struct RepeatedCoinbase {
     bool overwrite = false;
 };
 
-/** More would not fit beside their spends into a block. */
+/** More outputs and their spends would not fit into a block. */
 inline constexpr int kMostOutputsPerBlock = 7'000;
 
 struct ChainOptions {
@@ -42,8 +42,8 @@ struct ChainOptions {
     /** Mean number of outputs in a block after the first hundred, 1 to kMostOutputsPerBlock. */
     int outputs_per_block = 100;
     bool signed_spends = false;
-    /** Transactions have the shapes of HintsModel, and its outputs are the ones that stay: hints of
-     *  the chain are then as large as mainnet's, which else they are not. */
+    /** Transactions have the shapes of HintsModel, and the same outputs stay unspent. Only then are
+     *  hints of the chain as large as mainnet's. */
     bool like_mainnet = false;
     std::optional<RepeatedCoinbase> repeated_coinbase;
     /** The first input of each transaction of this block fails its script; all else is valid, so
@@ -103,7 +103,7 @@ private:
     void BuildTransactions(Draft& draft);
     void BuildModelled(Draft& draft);
     bool HasRoom(const Draft& draft) const;
-    /** `lifetimes`: of its outputs, where they are given. */
+    /** `lifetimes`: of its outputs; may be empty. */
     void BuildTransaction(Draft& draft, size_t inputs, size_t outputs,
                           const std::vector<int>* lifetimes = nullptr);
     std::vector<Coin> TakeCoins(size_t count);

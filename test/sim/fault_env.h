@@ -1,6 +1,6 @@
-// FaultEnv: the real file system with faults from a script: the n-th operation fails, the process
-// is killed at the n-th operation (all later ones fail, unsynced data is lost), reads come back
-// short or with flipped bits. Randomness comes from a seed. Syncs are counted but not executed.
+// FaultEnv: the real file system with scripted faults: the n-th operation fails, the process is
+// killed at the n-th operation (all later ones fail, unsynced data is lost), reads are short or
+// have flipped bits. Randomness follows from a seed. Syncs are counted but not executed.
 #pragma once
 
 #include "sim/rng.h"
@@ -30,7 +30,7 @@ public:
     void SetScript(Script script) { m_script = std::move(script); }
     /** All operations from this number on fail, as after kill -9. */
     void CrashAt(uint64_t number) { m_crash_at = number; }
-    /** Flips a bit in what reads of matching files return. */
+    /** Flips a bit in the result of reads of matching files. */
     void CorruptReads(std::function<bool(const Path&)> matches) { m_corrupt = std::move(matches); }
     /** Reads of matching files give only half, as if the file ended there. */
     void CutReads(std::function<bool(const Path&)> matches) { m_cut = std::move(matches); }
@@ -41,13 +41,14 @@ public:
      *  cold range can be read with direct I/O. */
     using Cold = std::function<bool(uint64_t offset)>;
     void MakeCold(Cold cold) { m_cold = std::move(cold); }
-    /** Reads around the cache return half of their bytes. */
+    /** Reads with direct I/O return half of their bytes. */
     void CutUncached(bool cut) { m_cut_uncached = cut; }
     /** The free space that the disk reports, independent of the real one. */
     void SetSpace(uint64_t bytes) { m_space = bytes; }
     /** The monotonic clock, microseconds, in place of the machine's. */
     void SetClock(std::function<int64_t()> micros) { m_clock = std::move(micros); }
-    /** Loses what was written but not synced, as a power cut does. Call when all is closed. */
+    /** Loses data that was written but not synced, as a power cut does. Call it when all files are
+     *  closed. */
     void LoseUnsynced();
     uint64_t Operations() const { return m_operations; }
     bool Crashed() const { return m_operations >= m_crash_at; }

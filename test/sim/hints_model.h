@@ -1,7 +1,7 @@
 // HintsModel: hints of an invented chain, made in seconds and without its blocks, for tests and
 // measurements of hints formats. Its outputs per block, share of unspent ones and their clusters
-// are guesses, chosen so that several formats and compressors come out near the sizes that were
-// published for mainnet (bench/README.md says how near); never cite them as facts about a chain.
+// are guesses, chosen so that several formats and compressors give about the sizes published for
+// mainnet (bench/README.md has the differences). Never cite them as facts about a chain.
 #pragma once
 
 #include "sim/rng.h"
@@ -20,8 +20,9 @@ class HintsModel {
 public:
     static constexpr uint32_t kMeanOutputs = 3'362;
 
-    /** Blocks 1..blocks of a chain that goes through the ages of mainnet's first 850,900 blocks in
-     *  that many: less of it, but with the same mixture; with so many outputs in a mean block. */
+    /** Blocks 1..blocks of a chain that compresses the history of mainnet's first 850,900 blocks
+     *  into this number: fewer blocks with the same mixture, and with this mean number of outputs.
+     */
     HintsModel(uint64_t seed, uint32_t blocks, uint32_t mean_outputs = kMeanOutputs)
         : m_rng(seed), m_blocks(blocks), m_mean_outputs(mean_outputs)
     {

@@ -64,7 +64,7 @@ void LyingSupply::Stop()
     m_changed.notify_all();
 }
 
-/** Any block that came; waits while other sources hold blocks that may have to come again. */
+/** Any received block; waits while other sources hold blocks that may have to be sent again. */
 std::optional<LyingSupply::Arrival> LyingSupply::Take()
 {
     std::unique_lock lock(m_mutex);

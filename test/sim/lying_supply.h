@@ -1,5 +1,5 @@
-// LyingSupply: the blocks of a branch as strangers bring them - in any order, and many of them
-// wrong before they are right: cut off, changed, another block, nothing at all. All chance comes
+// LyingSupply: the blocks of a branch as hostile peers send them: in any order, and many of them
+// wrong before they are right: truncated, changed, another block, or empty. All randomness follows
 // from a seed, so that a sync with one worker repeats exactly. It records the engine's treatment of
 // the blocks. Any number of workers; memory is a block a source and a few bytes a block.
 #pragma once
@@ -15,9 +15,9 @@ namespace ibd::sim {
 
 struct LyingOptions {
     uint64_t seed = 1;
-    bool asks_again = true; //!< a block that is refused is had from somebody else
+    bool asks_again = true; //!< a refused block is available from another source
     size_t most = SIZE_MAX; //!< blocks that will ever come
-    int lies = 2;           //!< a block comes wrong up to so often before it comes right
+    int lies = 2;           //!< a block is wrong at most this often before it is right
 };
 
 class LyingSupply final : public BlockSupply {
@@ -40,7 +40,7 @@ public:
     // For when the engine is done.
 
     size_t Rejected() const { return m_rejected; }
-    /** Blocks kept twice or wrongly, or blamed for bad bytes. */
+    /** Blocks that were kept twice or wrongly, or declared invalid because of bad bytes. */
     size_t Mistakes() const { return m_mistakes; }
     const std::set<uint32_t>& Kept() const { return m_kept; }     //!< heights
     const std::set<uint32_t>& Synced() const { return m_synced; } //!< of these, durable
@@ -48,7 +48,7 @@ public:
 private:
     class Source;
 
-    /** A height that came, and how often it will still come wrong. */
+    /** A received height, and the number of times that it will still be wrong. */
     struct Arrival {
         uint32_t height = 0;
         int lies = 0;

@@ -78,7 +78,7 @@ public:
         m_by_wtxid.erase(tx->WitnessId());
         for (const InputView& input : (*tx)->inputs) m_spent.erase(input.Prevout());
     }
-    /** As transactions that spend it, or stand in its way, would change it. */
+    /** Simulates the effect of transactions that spend it or conflict with it. */
     void SetMiningRate(const TransactionRef& tx, double rate)
     {
         m_txs.at(tx->Id()).mining_rate = rate;

@@ -19,7 +19,7 @@ struct LinkQuality {
     int64_t bytes_per_second = 10'000'000; //!< each way
 };
 
-/** A chain that its owner has in full and that stays as it is. */
+/** A complete chain that does not change. */
 class ServedChain final : public PeerChain, public HeaderSink, public BlockProvider {
 public:
     /** `blocks`: by height, from genesis; outlive this. */
@@ -62,9 +62,10 @@ public:
     /** It loses its links and says nothing more. */
     void Die();
 
-    /** May change what is sent; false: it is not sent. Set before it is connected. */
+    /** May change a message before it is sent; false: it is not sent. Set it before the host is
+     *  connected. */
     std::function<bool(OutgoingMessage&)> tamper;
-    /** Gets what arrives before the PeerManager; true: that does not get it. */
+    /** Gets each arriving message before the PeerManager; true: the PeerManager does not get it. */
     std::function<bool(PeerId, const OutgoingMessage&)> hear;
     std::set<std::string> discouraged; //!< addresses
 
@@ -107,7 +108,7 @@ public:
     int64_t Now() const { return m_now; } //!< microseconds since 1970
     /** Adds an event, after the ones already added for the same time. */
     void At(int64_t when, std::function<void()> what);
-    /** Lets the next thing happen. False: nothing ever will. */
+    /** Processes the next event. False: there will be none. */
     bool Step();
     /** Things that have happened. */
     uint64_t Steps() const { return m_steps; }
@@ -116,11 +117,11 @@ public:
         PeerId from = -1; //!< what `from` calls its peer
         PeerId to = -1;   //!< likewise
     };
-    /** `from` makes a connection of this kind to `address`, where `to` is; for `to` it comes from
-     *  there as well. */
+    /** `from` makes a connection of this kind to `address`, the address of `to`; `to` sees it as
+     *  the remote address as well. */
     Link Connect(Host& from, Host& to, ConnectionKind kind, const std::string& address,
                  const LinkQuality& quality);
-    /** A host looks after its peers so often, without a message. */
+    /** The interval at which a host runs its periodic work for peers. */
     void Tick(Host& host, int64_t micros);
 
 private:

@@ -1,6 +1,6 @@
-// Rng: the source of chance of all that is made for tests and benches. Same numbers from the same
-// seed on every machine and library (the standard's distributions are not). A value; copies
-// continue independently.
+// Rng: the random generator of all test and bench data. It gives the same numbers from the same
+// seed on every machine and library (the standard's distributions do not). A value; copies continue
+// independently.
 #pragma once
 
 #include "util/bytes.h"

@@ -2,11 +2,11 @@
 // once from a seed, then immutable and shared; any thread. A few hundred kB.
 //
 // Spendable templates exist in two forms. Unsigned: anyone can spend, yet valid under every
-// consensus rule and about as long as the real thing - P2WSH, P2SH, P2SH-P2WSH, P2TR by script
-// path, bare 0-of-1 multisig, bare scripts, the empty script, one of exactly 10,000 bytes. Signed:
-// P2PK, P2PKH (both key forms), P2WPKH, P2SH-P2WPKH, 2-of-3 multisig in P2SH, P2WSH and bare, P2TR
-// by key and by script. Keepers lock coins that are never spent, in all standard types with scripts
-// not seen before.
+// consensus rule and about as long as real scripts - P2WSH, P2SH, P2SH-P2WSH, P2TR by script path,
+// bare 0-of-1 multisig, bare scripts, the empty script, one of exactly 10,000 bytes. Signed: P2PK,
+// P2PKH (both key forms), P2WPKH, P2SH-P2WPKH, 2-of-3 multisig in P2SH, P2WSH and bare, P2TR by key
+// and by script. Keepers lock coins that are never spent, in all standard types with scripts not
+// seen before.
 #pragma once
 
 #include "crypto/secp256k1.h"
@@ -26,7 +26,7 @@ struct LockTemplate {
     bool multisig_dummy = false; //!< an empty element before the signatures
     Bytes code;                  //!< what signatures commit to: script code or taproot leaf
     std::vector<Hash32> secrets; //!< one signature each, in this order
-    int sigops_cost = 0;         //!< of the output and of spending it, no less than BIP141's
+    int sigops_cost = 0;         //!< of the output and of spending it, at least BIP141's
 };
 
 class ScriptBook {

@@ -1,5 +1,5 @@
-// The chain generator: its chains are valid in every rule, its truth is the truth, the same seed
-// gives the same chain, and coins live about as long as on mainnet.
+// The chain generator: its chains obey every rule, its Truth is right, the same seed gives the same
+// chain, and coins live about as long as on mainnet.
 #include "sim/chain.h"
 #include "sim/full_check.h"
 
@@ -107,7 +107,7 @@ TEST_CASE("chains like mainnet are valid, and what stays in them lies together")
     const Truth& truth = chain.GetTruth();
     CHECK(truth.Unspent() > truth.Spendable() * 4 / 100);
     CHECK(truth.Unspent() < truth.Spendable() * 11 / 100);
-    // Strewn about, hardly one in ten would follow another.
+    // If they were scattered, hardly one in ten would follow another.
     uint64_t neighbours = 0;
     for (int height = 1; height <= truth.Height(); ++height) {
         const std::vector<uint8_t> unspent = truth.UnspentOfBlock(height, true);
@@ -183,7 +183,8 @@ TEST_CASE("one seed, one chain; another seed, another chain")
     ChainOptions other = options;
     other.signed_spends = true;
     CHECK(TipAfter(other, 150) != tip);
-    // Known answer: a change of the generator's output must be meant, caches rely on the seed.
+    // Known answer: a change of the generator's output must be intended, because caches rely on the
+    // seed.
     CHECK(tip.ToHex() == "1bf0a9718221e820e4aa08a4af2202d07deef46f4875fe946885ade4b8e764f0");
 }
 

@@ -135,7 +135,8 @@ public:
         peers.StopFetching();
         return verdict;
     }
-    /** A node that starts now can read all blocks that the checkpoint lists as folded. */
+    /** Requires that a node that starts now can read all blocks that the checkpoint lists as
+     *  folded. */
     size_t RequireFoldedIsStored()
     {
         FaultEnv env;
@@ -159,7 +160,7 @@ public:
         Must(Attach());
         RequireCoins();
     }
-    /** The chain is there up to the end of the hints, and the coins are right. */
+    /** Requires that the chain exists up to the end of the hints, and that the coins are right. */
     void RequireCoins()
     {
         if (!Chain().HasCoins()) Must(Attach());

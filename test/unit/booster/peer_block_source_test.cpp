@@ -1,7 +1,6 @@
-// The booster fed by peers, as a script plays them: any mixture of stored and missing blocks, any
-// order, bytes that are wrong before they are right, a machine that is killed at any operation. The
-// coins are those of serial validation, and all blocks that a checkpoint lists as folded are
-// stored.
+// The booster with blocks from scripted peers: any mixture of stored and missing blocks, any order,
+// wrong bytes before right ones, and a machine that is killed at any operation. The coins are those
+// of serial validation, and all blocks that a checkpoint lists as folded are stored.
 #include "booster/booster_machine.h"
 
 #include "sim/block_draft.h"
@@ -89,7 +88,7 @@ private:
         if (!sink.Put(std::move(block))) ++mistakes; // there was room
         if (lie) ++lies;
     }
-    /** Spoils the bytes in a way that does not show the block as invalid. */
+    /** Corrupts the bytes in a way that does not make the block invalid. */
     void Spoil(Bytes& raw, size_t height)
     {
         sim::BlockDraft draft = sim::BlockDraft::Of(raw);
@@ -304,7 +303,7 @@ TEST_CASE("Peers: the estimate of all bytes follows the blocks that came")
         bytes += raw.size();
         CHECK(supply.NewEstimate() == bytes + bytes * (kBlocks - came) / came);
     }
-    // Those folded by an earlier start are no part of it; stored ones are.
+    // Blocks folded by an earlier start are not included; stored blocks are.
     Must(supply.Begin([](int32_t height) { return height <= 10; }));
     CHECK(supply.NewEstimate() == supply.EstimatedBytes());
     CHECK(supply.EstimatedBytes() < bytes);

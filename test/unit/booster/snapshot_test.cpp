@@ -209,7 +209,7 @@ private:
     std::unique_ptr<ChainStack> m_stack;
 };
 
-/** A start on a sound machine comes to the right coins, from wherever it is. */
+/** A start on a sound machine reaches the right coins from any state. */
 void RequireRight(const Path& base, std::optional<bool> from_snapshot = {})
 {
     FaultEnv env;
@@ -232,7 +232,7 @@ void Prepare(const Path& base)
     start.Feed(kOlder);
 }
 
-/** Number of operations until the coins are there, and of those before the call. */
+/** Number of operations until the coins are published, and before the call. */
 std::pair<uint64_t, uint64_t> CountOperations()
 {
     const TempDir dir(MemoryFolder());
@@ -454,7 +454,7 @@ TEST_CASE("a snapshot that the blocks refute is put aside")
     const Path refuted = dir / "node/regtest/ibdbooster/snapshot";
     FaultEnv env;
     {
-        // As if the hash of other coins were the known one: the verdict of an earlier start.
+        // Simulates an earlier start's verdict, as if the hash of other coins were the known one.
         std::filesystem::create_directories(refuted);
         Bytes record(TheChain().params.assumeutxo.back().hash_serialized.Span().begin(),
                      TheChain().params.assumeutxo.back().hash_serialized.Span().end());

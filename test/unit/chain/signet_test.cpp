@@ -151,7 +151,7 @@ TEST_CASE("the solution is the rest of the first push that begins with its magic
         Append(push, rest);
         return push;
     };
-    // Nothing to go by is as good as an empty solution: a challenge may ask for nothing.
+    // A missing solution counts as an empty one: a challenge may require nothing.
     CHECK(Solves({}, trivial));
     CHECK(Solves({{1, 2, 3}}, trivial));
     CHECK(Solves({with_magic({})}, trivial));

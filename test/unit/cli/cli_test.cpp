@@ -1,4 +1,5 @@
-// Conversion of words to arguments, -getinfo's text, and the ends of bitcoin-cli without a node.
+// Conversion of words to arguments, -getinfo's text, and the exit codes of bitcoin-cli without a
+// node.
 #include "cli/get_info.h"
 #include "cli/http_client.h"
 #include "cli/net_info.h"

@@ -1,4 +1,4 @@
-// Each rule of blocks at its edge, on a made-up regtest block.
+// Each rule of blocks at its limit, on a generated regtest block.
 #include "block_fixture.h"
 #include "consensus/tx_check.h"
 
@@ -94,7 +94,7 @@ bool EachIsSound(const BlockView& block)
     return true;
 }
 
-/** Cases in which the quick look may refuse what is sound; for sound blocks only. */
+/** Cases in which the fast check may refuse a sound block; for sound blocks only. */
 bool NeedsEachLook(const MutableBlock& block)
 {
     int64_t sum = 0;

@@ -1,5 +1,5 @@
-// PSBTs that someone else made: each field twice, with a key or a value of another size, every bit
-// turned, every length cut. Decoding fails, or gives what encodes to something that stays the same.
+// PSBTs from others: each field twice, with a key or a value of another size, every bit flipped,
+// every length truncated. Decoding fails, or its result has a stable encoding.
 #include "psbt/combine.h"
 #include "psbt/psbt_kit.h"
 #include "support/must.h"
@@ -140,7 +140,7 @@ TEST_CASE("a value of a PSBT with a byte more or less is refused, or is another 
             INFO(value);
             const auto decoded = DecodeHex(hex);
             if (!decoded) continue;
-            // Nothing is read and dropped; but an empty script is none, as in Core.
+            // No field is read and dropped, except an empty script, as in Core.
             const std::string encoded = ToHex(EncodePsbt(*decoded));
             const bool is_none = value.empty() && encoded == Hex(version, is_input, "");
             // Those of version 2 may come in another order.

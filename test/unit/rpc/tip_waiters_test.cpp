@@ -1,4 +1,4 @@
-// Waiting for a tip: ends with the condition, with the time, and with the node.
+// Waits for a tip end when the condition holds, at the timeout, and when the node stops.
 #include "rpc/tip_waiters.h"
 
 #include "support/catch.h"

@@ -1,5 +1,5 @@
-// Cached parts of signature hashes between signatures and inputs: the same hashes as without,
-// bounded, and nothing read that no signature asks for.
+// Parts of signature hashes cached across signatures and inputs: the hashes equal those without the
+// cache, memory is bounded, and no data is read that no signature needs.
 #include "crypto/ripemd160.h"
 #include "crypto/secp256k1.h"
 #include "script/script.h"

@@ -1,4 +1,5 @@
-// Tests that found no data (testdata.h) or lack something of the machine, for the summary of a run.
+// Tests that found no data (testdata.h) or need a missing feature of the machine, for the summary
+// of a run.
 #pragma once
 
 #include <map>

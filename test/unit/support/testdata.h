@@ -1,5 +1,5 @@
-// Access to the consensus vectors and real chain data that live beside the checkout, never in it.
-// Without them a test is skipped and says so; when CI=true it fails instead.
+// Access to the consensus vectors and real chain data that are beside the checkout, never in it.
+// Without them a test is skipped with a notice; if CI=true it fails instead.
 #pragma once
 
 #include "sim/rng.h"

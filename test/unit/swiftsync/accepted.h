@@ -15,7 +15,7 @@ inline void RequireAccepted(const Result<Verdict>& verdict)
     REQUIRE(verdict->kind == VerdictKind::kDone);
 }
 
-/** Any of the first reads of block files brings other bytes than are stored, once. */
+/** One of the first reads of block files returns bytes that differ from the stored ones. */
 template <typename Setup>
 void RequireReadAgain()
 {

@@ -1,5 +1,5 @@
-// Every rule of ConnectBlock and of accepting a block, broken once: the reason is Core's, and the
-// coins are as before.
+// Breaks every rule of ConnectBlock and of accepting a block once: the reason is Core's, and the
+// coins are unchanged.
 #include "block_kit.h"
 #include "fixture.h"
 
@@ -64,7 +64,7 @@ public:
         options.txs = {tx};
         Refused(options, reason);
     }
-    /** The same block without what is wrong must pass, or the refusals above show nothing. */
+    /** The same block without the error must pass; otherwise the refusals above show nothing. */
     void Passes(const KitOptions& options)
     {
         blocks.push_back(kit.Make(Tip(), options));
@@ -127,7 +127,7 @@ TEST_CASE("sequence locks hold a transaction back from its block")
     g.Refused(tx, "bad-txns-nonfinal"); // block 112 is one block later
     tx.inputs[0].sequence = kSequenceTypeFlag | 2;
     g.Refused(tx, "bad-txns-nonfinal"); // 600 seconds a block, 1,024 wanted
-    // An absolute lock is found out before the coins are asked.
+    // An absolute lock is checked before the coins are read.
     MutableTransaction locked = SpendTx({coin}, {kCoin});
     locked.lock_time = 112;
     locked.inputs[0].sequence = 0;
@@ -339,12 +339,12 @@ TEST_CASE("a repeated transaction is named as such where BIP34 rules it out anyw
     repeat.txs = {SpendTx({g.Reward(1)}, {10 * kCoin, 20 * kCoin, 20 * kCoin})};
     REQUIRE(repeat.txs[0].Id() == g.parts);
     g.Refused(repeat, "bad-txns-BIP30");
-    // Also after another fault, as it is looked for first.
+    // Also after another fault, because it is checked first.
     const MutableTransaction greedy = SpendTx({g.Reward(2)}, {60 * kCoin});
     g.Refused(greedy, "bad-txns-in-belowout");
     repeat.txs.insert(repeat.txs.begin(), greedy);
     g.Refused(repeat, "bad-txns-BIP30");
-    // With all of its coins spent it is no repeat any more.
+    // It may be repeated once all of its coins are spent.
     const MutableTransaction all =
         SpendTx({OutPoint{g.parts, 0}, OutPoint{g.parts, 1}, OutPoint{g.parts, 2}}, {50 * kCoin});
     KitOptions spent;
@@ -367,7 +367,7 @@ TEST_CASE("the known BIP30 repeats overwrite the coin, and taking them back leav
     const KitBlock& overwritten = blocks[1];
     const OutPoint name = overwritten.Reward();
 
-    // In a block that fails for another reason the old coin comes back.
+    // In a block that fails for another reason the old coin is restored.
     KitOptions greedy = repeat;
     greedy.txs = {SpendTx({OutPoint{Txid(), 1}}, {kCoin})};
     const KitBlock failing = kit.Make(blocks[3], greedy);

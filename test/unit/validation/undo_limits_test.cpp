@@ -1,4 +1,4 @@
-// Undo data that is very large, and undo data that is not there.
+// Undo data that is very large, and undo data that is missing.
 #include "block_kit.h"
 #include "fixture.h"
 #include "storage/undo.h"
@@ -12,7 +12,7 @@ void Feed(Engine& engine, const std::vector<KitBlock>& blocks)
     for (const KitBlock& block : blocks) REQUIRE(!engine.Process(block.raw).violation);
 }
 
-/** As a chainstate that the booster made up to `height` leaves the index. */
+/** Changes the index to its state after the booster made a chainstate up to `height`. */
 void ForgetUndoUpTo(Engine& engine, int height)
 {
     for (int h = 1; h <= height; ++h) {
@@ -23,8 +23,8 @@ void ForgetUndoUpTo(Engine& engine, int height)
     }
 }
 
-/** Makes undo data when it is asked to, as the node's undo thread does: from the blocks, which are
- *  connected once more by an engine of its own. */
+/** Makes undo data on request, like the node's undo thread: from the blocks, which a second engine
+ *  connects once more. */
 class Maker {
 public:
     Maker(Engine& engine, const ChainParams& params, const Path& scratch)
