@@ -23,7 +23,7 @@ V2Secrets Secrets(uint8_t fill)
     return out;
 }
 
-/** All that `from` has to write, given to `to`; the messages are dropped. */
+/** Gives all output of `from` to `to`; the messages are dropped. */
 void Carry(Transport& from, Transport& to)
 {
     for (;;) {

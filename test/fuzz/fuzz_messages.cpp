@@ -1,6 +1,6 @@
-// Payloads of every message with a codec from any bytes: the first byte says which. A decoded
-// message is encoded, and the decoder accepts the result; both encodings are the same bytes, and no
-// longer than the table of messages says.
+// Payloads of every message with a codec from any bytes: the first byte chooses the message. A
+// decoded message is encoded, and the decoder accepts the result; both encodings are the same
+// bytes, and no longer than the table of messages says.
 #include "net/wire/message_table.h"
 #include "util/check.h"
 

@@ -10,7 +10,7 @@ using namespace ibd;
 
 namespace {
 
-/** A final input loses what it needs no more when it is written: then it is the same for ever. */
+/** A final input is written without the fields that it no longer needs; after that it is stable. */
 Bytes Settled(const Bytes& encoded)
 {
     const auto again = DecodePsbt(encoded);

@@ -153,7 +153,7 @@ private:
         m_node.Run();
     }
     const HeaderNode& Honest(int height) const { return *m_theirs.Tip().Ancestor(height); }
-    /** One that strangers have mined, or one of the best chain, of which they know as well. */
+    /** A block that strangers have mined, or one of the best chain, which they have too. */
     const HeaderNode& AnyNode()
     {
         const size_t at = m_input.Below(m_mined.size() + kHonestLead + 3);
@@ -199,7 +199,7 @@ private:
         if (!node.prev || !view.Parse(m_theirs.Block(node).raw)) return;
         m_node.SayRaw(peer, "cmpctblock", Spoilt(Encode(MakeCompactBlock(view, m_input.Byte()))));
     }
-    /** Spends coins or outputs of earlier ones, also such that are not there. */
+    /** Spends coins or outputs of earlier transactions, also missing ones. */
     void MakeTx()
     {
         if (m_txs.size() == kMaxTxs) return;
@@ -215,7 +215,7 @@ private:
                                          witness == 0 ? Bytes{} : Bytes{witness},
                                          versions[m_input.Below(3)], m_input.Byte() * 400u));
     }
-    /** Our pool: of a user, of a block, with verdicts held back, with little room. */
+    /** Our pool: transactions of a user and of a block, delayed verdicts, little memory. */
     void UseOurs()
     {
         const size_t what = m_input.Below(4);
@@ -229,7 +229,7 @@ private:
         if (what == 3) AddTxsOf(AnyNode());
         m_node.Run();
     }
-    /** As far as compact blocks are completed from the pool. */
+    /** Adds some of the block's transactions, so that the pool can complete its compact block. */
     void AddTxsOf(const HeaderNode& node)
     {
         BlockView view;
@@ -261,7 +261,7 @@ private:
         m_node.Say(peer, message);
     }
 
-    /** Gives what it was asked for, as far as it has it. */
+    /** Sends the requested data that it has. */
     void Obey(PeerId peer)
     {
         for (const InventoryItem& item : Asked(m_node, peer)) {

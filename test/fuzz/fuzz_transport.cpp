@@ -1,6 +1,6 @@
-// Bytes of a stranger, in pieces of any size, to a transport that is called, or that called: it
-// stays within its bounds, and the pieces make no difference. After a handshake the stranger can do
-// the same with bytes that it encrypts.
+// A hostile peer's bytes, in pieces of any size, to the transport of an inbound or outbound
+// connection: it stays within its bounds, and the sizes of the pieces make no difference. After a
+// handshake the stranger can do the same with bytes that it encrypts.
 #include "net/wire/v2_transport.h"
 #include "util/check.h"
 
@@ -51,7 +51,8 @@ Seen GiveAll(Transport& transport, ByteSpan bytes, size_t piece)
     return seen;
 }
 
-/** The stranger's side of a handshake, then packets of the bytes: a size, so many bytes. */
+/** The hostile side of a handshake, then packets made from the input: a size, and that many bytes.
+ */
 Bytes Session(ByteSpan bytes, const EllSwiftKey& transport_key)
 {
     const V2Secrets secrets = Secrets(2, 0);

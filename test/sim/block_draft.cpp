@@ -32,7 +32,7 @@ BlockDraft BlockDraft::Of(ByteSpan raw)
     return BlockDraft(view);
 }
 
-// Equal pairs at the end are hashed as they are: a test may want them there.
+// Equal pairs at the end are hashed like others, because a test may need them.
 void BlockDraft::FixRoot()
 {
     std::vector<Uint256> ids;

@@ -1,6 +1,6 @@
-// BlockDraft: a block as fields - made, or taken apart to be changed - and put together with a
-// merkle root, witness commitment and proof of work that fit, so that a test breaks the one rule
-// that it is about. A value.
+// BlockDraft: a block as fields, created or parsed from a block. It is serialised with a matching
+// merkle root, witness commitment and proof of work, so that a test breaks only the tested rule. A
+// value.
 #pragma once
 
 #include "consensus/params.h"

@@ -30,7 +30,7 @@ size_t DrawInputs(Rng& rng, size_t due)
     return std::min(count, due);
 }
 
-/** Such that inputs and outputs of the block run out together. */
+/** Chosen so that inputs and outputs of the block are used up at the same time. */
 size_t DrawOutputs(Rng& rng, size_t inputs, size_t inputs_left, size_t outputs_left)
 {
     const uint64_t mean_times_16 = 16 * outputs_left * inputs / inputs_left;
@@ -39,7 +39,7 @@ size_t DrawOutputs(Rng& rng, size_t inputs, size_t inputs_left, size_t outputs_l
     return std::clamp<size_t>(count, 1, std::min(outputs_left, kMostOutputs));
 }
 
-/** Such that the coins that are due are gone after so many transactions. */
+/** Chosen so that the coins that are due are spent after this many transactions. */
 size_t DrawEvenInputs(Rng& rng, size_t due, size_t txs_left)
 {
     const size_t count = due / txs_left + (rng.Chance(due % txs_left, txs_left) ? 1 : 0);
@@ -96,7 +96,7 @@ void Chain::BuildTransactions(Draft& draft)
     }
 }
 
-/** Any coin; but the coinbase that is to be repeated goes first, it must be spent by then. */
+/** Any coin; but first the coinbase that will be repeated, because it must be spent by then. */
 size_t Chain::PickDue()
 {
     const auto& pair = m_options.repeated_coinbase;
@@ -136,7 +136,7 @@ std::vector<Chain::PlannedOutput> Chain::PlanOutputs(Draft& draft, size_t count,
             output.spendable = false;
             output.lifetime = kNeverSpent;
         } else if (output.lifetime == kNeverSpent) {
-            // Small, so that value keeps moving; sometimes savings.
+            // Small, so that value keeps moving; sometimes large.
             output.keeper = m_book->Keeper(m_rng, draft.sigops_cost);
             const Amount wish = m_rng.Chance(1, 200) ? share / 4 : 546 + m_rng.Between(0, 5000);
             output.value = std::min(wish, share);
@@ -157,7 +157,7 @@ std::vector<Chain::PlannedOutput> Chain::PlanOutputs(Draft& draft, size_t count,
         total -= output.value;
         --spenders;
     }
-    draft.fees += total; // all was kept or carried data: the rest goes to the miner
+    draft.fees += total; // no spendable output was made: the rest goes to the miner
     return out;
 }
 
@@ -171,7 +171,7 @@ void Chain::DrawLocks(MutableTransaction& tx, const std::vector<Coin>& coins)
         if (at_tip) sequence = 0xfffffffe;
         if (m_rng.Chance(1, 10)) sequence = 0xfffffffd;
         if (tx.version < 2 || !m_rng.Chance(1, 50)) continue;
-        // BIP68: as many blocks as have passed, or no time at all.
+        // BIP68: the number of blocks that have passed, or a time of zero.
         const uint32_t age = static_cast<uint32_t>(m_height - coins[i].height);
         sequence = m_rng.Chance(1, 4) ? 1u << 22 : std::min(age, 0xffffu);
     }

@@ -88,7 +88,7 @@ void HintsModel::AddDust(HintedBlock& out)
             out.shape.push_back(0);
             Add(out, 600'000);
         }
-    } else if (kind < 97) { // one after another of the same making: dust, then change
+    } else if (kind < 97) { // consecutive transactions of the same kind: dust, then change
         for (uint64_t i = m_rng.Below(20); i > 0; --i) {
             out.shape.push_back(0);
             Add(out, 800'000);

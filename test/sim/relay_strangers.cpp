@@ -9,8 +9,8 @@ namespace {
 constexpr uint32_t kFirstCoin = 1'000'000; //!< of strangers
 constexpr uint32_t kCoinsOfStranger = 100'000;
 constexpr size_t kKeptToRepeat = 50;
-constexpr int kComebacks = 2; //!< each costs others the time-out of a request
-// Floods are short, as they cost most of a run.
+constexpr int kComebacks = 2; //!< each delays others by a request's timeout
+// Floods are short, because they take most of a run's time.
 constexpr int64_t kFloodTime = 90 * kSecond;
 constexpr size_t kMostAtOnce = 10; //!< transactions
 constexpr size_t kMostIds = 500;
@@ -48,7 +48,7 @@ InventoryItem Stranger::ItemOf(const TransactionRef& tx) const
     return {kInvWtx, tx->WitnessId()};
 }
 
-/** To some; also by txid, which is a second hash to be requested. */
+/** To some peers; also by txid, which is a second hash to request. */
 void Stranger::Announce(const UserTx& tx)
 {
     if (!m_habits.races || m_net.silent) return;
@@ -69,7 +69,7 @@ void Stranger::SendInv(PeerId link, const std::vector<InventoryItem>& items)
     m_host.Send(link, MakeOutgoing(message));
 }
 
-/** A node that lacks parents may ask for them, and so on. */
+/** A node that lacks parents may request them, and their parents in turn. */
 void Stranger::AllowParents(Contact& contact, const TransactionRef& tx)
 {
     std::set<Txid> parents;

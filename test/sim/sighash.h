@@ -1,6 +1,6 @@
 // The messages of input signatures, computed plainly from a MutableTransaction: the original
-// scheme, BIP143 and BIP341. Written for the generator and apart from the script module, so that
-// signed chains test the interpreter's own. Pure; any thread.
+// scheme, BIP143 and BIP341. Written for the generator and independent of the script module, so
+// that signed chains test the interpreter's code. Pure; any thread.
 #pragma once
 
 #include "crypto/sha256.h"

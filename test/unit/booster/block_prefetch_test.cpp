@@ -1,5 +1,5 @@
-// Blocks that are fetched while hints are awaited: what ends this early must not hold the peers'
-// thread up, since hints come through it.
+// Blocks that are fetched while the node waits for hints: a download that ends early must not delay
+// the peers' thread, because it receives the hints.
 #include "booster/block_prefetch.h"
 
 #include "booster/booster_machine.h"
@@ -35,13 +35,13 @@ public:
     size_t PeerCount() const override { return 1; }
     HeaderAnswers AskForLastHeaders() override { return {}; }
 
-    /** Waits until there are a goal and a sink, and `look` says yes to them. */
+    /** Waits until there are a goal and a sink, and `look` accepts them. */
     template <typename Look>
     void WaitFor(Look look)
     {
         const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
         std::unique_lock lock(m_mutex);
-        // The end of the fetching does not wake the fetcher, so it is looked at again and again.
+        // The end of the fetching does not wake the fetcher, so it is polled.
         while (!m_sink || !look(*m_goal, *m_sink)) {
             REQUIRE(std::chrono::steady_clock::now() < end);
             m_changed.wait_for(lock, std::chrono::milliseconds(20));
@@ -83,7 +83,7 @@ BlockPrefetchOptions Options(std::atomic<int>& failures)
     return options;
 }
 
-/** A node that fetches the blocks of a world before hints. */
+/** A node that fetches the blocks of a network before hints. */
 struct Prefetching {
     explicit Prefetching(World& world) : machine(world, world.dir / "node")
     {

@@ -1,4 +1,4 @@
-// Which hints file is taken, of one that is given and of a folder.
+// The choice of the hints file: a given one, or one from a folder.
 #include "booster/hints_choice.h"
 
 #include "crypto/sha256.h"

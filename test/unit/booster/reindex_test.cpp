@@ -74,7 +74,8 @@ KitBlock AsKitBlock(const Bytes& raw, int height)
     return block;
 }
 
-/** Things that a directory of block files may hold besides good blocks, each once in a while. */
+/** Other contents that a directory of block files may have besides good blocks, each with a low
+ *  probability. */
 class Mess {
 public:
     Mess(const ChainParams& params, const Blocks& blocks)
@@ -107,7 +108,7 @@ private:
         const auto height = TestRng()() % m_blocks.best.size();
         return AsKitBlock(m_blocks.best[height], static_cast<int>(height));
     }
-    /** The header of a block over transactions that it does not commit to. */
+    /** The header of a block, followed by transactions that it does not commit to. */
     Bytes Mutated() const
     {
         Bytes raw = Any();
@@ -153,7 +154,7 @@ private:
         Append(out, Frame(m_params, child.raw));
         return out;
     }
-    /** With whole frames behind the block, which only a search inside finds. */
+    /** With whole frames behind the block, which only a search inside its frame finds. */
     Bytes WithBlockInside(Bytes raw) const
     {
         for (uint64_t n = TestRng()() % 3; n > 0; --n) Append(raw, Frame(m_params, Any()));
@@ -268,7 +269,7 @@ struct OnePass {
         Must(survey.Take(engine.GetEnv(), engine.GetLog(), engine.Blocks(), engine.interrupt));
         REQUIRE(Must(booster.TakeSurvey(survey)));
     }
-    /** Returns what it says about missing blocks; empty: nothing. */
+    /** Returns its message about missing blocks; empty: none. */
     std::string Index()
     {
         std::string said;
@@ -299,7 +300,7 @@ std::string IndexInTwo(Engine& engine)
     return said;
 }
 
-/** A parent that is said to be missing is missing. True: one is. */
+/** Requires that each parent reported as missing is missing. True: there is one. */
 bool CheckSaid(const Engine& engine, const std::string& said)
 {
     static const std::regex parent("the parent ([0-9a-f]{64}) of the block");
@@ -344,7 +345,7 @@ TEST_CASE("one reading of the blocks indexes and folds them: no block is read ag
         Finish(two);
         REQUIRE(Dump(one.IndexDb()) == Dump(two.IndexDb()));
         REQUIRE(Nodes(one.chain->Read().Tree()) == Nodes(two.chain->Read().Tree()));
-        // The judging run continues from the folded blocks.
+        // The run that gives the verdict continues from the folded blocks.
         const auto outcome = Must(pass.booster.Run());
         REQUIRE(outcome == VerdictKind::kDone);
         REQUIRE(pass.booster.Progress()->fold.resumed_blocks == kHintsHeight);

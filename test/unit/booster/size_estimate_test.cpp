@@ -1,4 +1,4 @@
-// The bytes of blocks to come, estimated while they come.
+// The estimated bytes of missing blocks, while blocks are received.
 #include "booster/size_estimate.h"
 
 #include "support/catch.h"
@@ -56,8 +56,8 @@ double WorstError(const Chain& chain, const ExpectedBlocks& expected, double fro
 
 } // namespace
 
-// Mainnet: blocks grow, transactions hardly. The assumed size is wrong, as it counts undo data too,
-// or as the chain has grown since.
+// Mainnet: blocks grow, transactions hardly. The assumed size is wrong, because it includes undo
+// data, or because the chain has grown since.
 TEST_CASE("size: blocks that grow are estimated by their transactions")
 {
     const Chain chain{.growth = 1.5, .thin = 0.15};
@@ -94,7 +94,7 @@ TEST_CASE("size: an assumed size without transactions is disproved by a tenth of
 
 TEST_CASE("size: few missing blocks are no more than blocks can hold")
 {
-    // 3 percent more transactions are expected than there are.
+    // The expected number of transactions is 3 percent too high.
     const SeenBlocks most{.blocks = 900'000, .bytes = 700'000'000'000, .txs = 1.3e9};
     const ExpectedBlocks expected{.usual_bytes = 800'000, .txs = 1.34e9};
     CHECK(EstimateMissing(10, expected, most) == 40'000'000);

@@ -76,7 +76,7 @@ inline HeaderNode* MustAccept(HeaderTree& tree, const BlockHeader& header)
     return node;
 }
 
-/** A made-up header on `prev`; work is not proven, so only Insert() takes it. */
+/** An invented header on `prev` without proof of work, so only Insert() accepts it. */
 inline BlockHeader FakeHeader(const BlockHash& prev, uint32_t time, uint32_t nonce,
                               uint32_t bits = 0x207fffff)
 {

@@ -63,7 +63,8 @@ public:
         });
         if (Failed(m_best) || m_best->chain_work < best->chain_work) m_best = best;
     }
-    /** The tree says the same; `changed` are the nodes whose status is not as in `before`. */
+    /** Requires that the tree agrees; `changed` are the nodes whose status differs from `before`.
+     */
     void Compare(const std::vector<uint32_t>& before, const std::vector<HeaderNode*>& changed)
     {
         std::set<const HeaderNode*> expected;
@@ -106,7 +107,7 @@ void Sprout(HeaderTree& tree)
     Grow(tree, prev, static_cast<uint32_t>(tree.Size()), bits);
 }
 
-/** A tree whose genesis is number 0 too, as its nonce says nothing about that. */
+/** A tree whose genesis is number 0 too, although its nonce is another number. */
 std::unique_ptr<HeaderTree> NumberedTree()
 {
     auto tree = std::make_unique<HeaderTree>(ParamsOf(Network::kRegtest));

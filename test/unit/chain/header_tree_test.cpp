@@ -165,7 +165,7 @@ TEST_CASE("a million headers take less than 200 MB")
     HeaderNode* tip = tree.Genesis();
     for (uint32_t i = 1; i < 1'000'000; ++i) {
         const BlockHeader header = FakeHeader(tip->hash, tip->time + 1, i);
-        // Any distinct hash will do; hashing a million headers would be most of the test.
+        // Any distinct hash suffices; hashing a million headers would take most of the test's time.
         std::array<uint8_t, 32> hash{};
         WriteLE64(hash.data(), i * uint64_t{0x9e3779b97f4a7c15});
         WriteLE64(hash.data() + 8, i);

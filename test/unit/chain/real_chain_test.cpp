@@ -1,4 +1,5 @@
-// Whole real chains, block by block: header, block and place rules all pass, coins left aside.
+// Whole real chains, block by block: all rules of headers, blocks and positions pass, without
+// coins.
 #include "chain_data.h"
 #include "consensus/block_check.h"
 

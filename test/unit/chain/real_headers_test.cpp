@@ -53,7 +53,7 @@ std::vector<Checkpoint> ReadCheckpoints(const std::string& name)
     return points;
 }
 
-/** Headers from some height on, as if those below were not needed. */
+/** Headers from some height on, without those below. */
 class PartialAncestry final : public Ancestry {
 public:
     PartialAncestry(int first, std::vector<BlockHeader> headers)
@@ -222,7 +222,7 @@ TEST_CASE("a retarget of 2019, with the period before it")
 
 namespace {
 
-/** Core's alternate mainnet: coinbases are made by rule, times and nonces are given. */
+/** Core's alternate mainnet: coinbases follow from a rule; times and nonces are given. */
 BlockHeader AlternateHeader(int height, const BlockHash& prev, uint32_t time, uint32_t nonce)
 {
     MutableTransaction coinbase;

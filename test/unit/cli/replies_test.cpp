@@ -1,4 +1,4 @@
-// bitcoin-cli before a server that says anything: replies, their errors and exit codes, in Core's
+// bitcoin-cli with a server that sends any reply: replies, their errors and exit codes, in Core's
 // words; and its requests.
 #include "cli/http_client.h"
 #include "cli/run_cli.h"

@@ -1,4 +1,4 @@
-// Blocks taken apart and put together again, so that a test can change one thing.
+// Blocks as fields, serialised again after a test has changed one field.
 #pragma once
 
 #include "consensus/block_check.h"
@@ -11,7 +11,7 @@
 
 namespace ibd::test {
 
-/** A branch of which only the height and the median time matter. */
+/** A branch with only a height and a median time. */
 class FlatAncestry final : public Ancestry {
 public:
     FlatAncestry(int height, uint32_t time) : m_height(height), m_time(time) {}

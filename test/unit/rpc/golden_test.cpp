@@ -235,7 +235,7 @@ TEST_CASE("Core's regtest chain with fees: statistics, submission, waiting, inva
     const UniValue data = test::ReadTestJson(*path);
     TestNode node(Network::kRegtest);
     const UniValue& blocks = data["blocks"];
-    // The file's first block is genesis, which is there already.
+    // The file's first block is genesis, which exists already.
     CHECK(node.Call("submitblock", Quoted(blocks[0])).get_str() == "duplicate");
     CHECK(node.Call("submitblock", Quoted(blocks[2])).get_str() == "prev-blk-not-found");
     for (size_t i = 1; i < blocks.size(); ++i) {
