@@ -68,7 +68,7 @@ def convert(args, blocks, source, *targets):
 
 
 def generated(args):
-    """A chain with blocks, and how near its hints are to mainnet's."""
+    """A chain with blocks, and the difference of its hints from mainnet's."""
     folder, chain = args.work / "generated", args.work / f"chain-{args.generated}"
     folder.mkdir(parents=True, exist_ok=True)
     made = measure.chain(args.build, chain, args.generated, "--like-mainnet",

@@ -273,7 +273,8 @@ def sigop_heavy(scale):
 
 
 def expects_false(scale):
-    """Each input needs its signature to be wrong, so assuming it right is work that is lost."""
+    """Each input is valid only if its signature is wrong, so work that assumes it right is wasted.
+    """
     script = push(KEY) + bytes([OP_CHECKSIG, OP_NOT])
     return Case("CHECKSIG NOT", P2SH,
                 one_input(script, push(der(1, 1) + b"\x01"), max(1, int(10_000 * scale))))
@@ -312,7 +313,7 @@ def tapscript(name, script):
 
 
 def tapscript_rolls(scale):
-    """The deepest item of a full stack comes to the top, as often as a block has room for."""
+    """Moves the deepest item of a full stack to the top, as often as fits into a block."""
     deep = push((996).to_bytes(2, "little"))
     script = bytes([OP_1]) * 997 + (deep + bytes([OP_ROLL])) * int(900_000 * scale) + \
         bytes([OP_2DROP]) * 498

@@ -123,7 +123,8 @@ def checksum(data):
 
 
 def receive(checked, size, path, ports):
-    """The program that only receives a third from each, writes it where it belongs and syncs."""
+    """The reference program: it receives a third from each peer, writes it at its offset and syncs.
+    """
     file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     share = size // len(ports)
 

@@ -191,7 +191,7 @@ def compact_block(block, nonce=1):
 
 
 def joined(node):
-    """A peer that the node lets announce by compact blocks, as it was the first with a block."""
+    """A peer that may announce by compact blocks, because it was the first with a block."""
     line = scripted_peer.Line(node.p2p_port)
     line.send(scripted_peer.message("version", scripted_peer.version()))
     assert line.wait_for("verack")

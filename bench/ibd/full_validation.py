@@ -33,7 +33,7 @@ FROM_BLOCKS = {
 
 
 def check_log(name, text, height):
-    """Ends the bench if what ran is not what its name says."""
+    """Stops the bench if the run is not the named kind."""
     wanted = [f"check at block height {height} succeeded"] if "full" in name else []
     if "from blocks: full" in name:
         wanted.append("with coins that are joined from the blocks")

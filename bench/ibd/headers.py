@@ -58,7 +58,7 @@ class Server(threading.Thread):
     def __init__(self, headers, heights):
         super().__init__(daemon=True)
         self.heights = heights
-        # Behind each header stands how many transactions follow: none.
+        # Each header is followed by the number of its transactions: 0.
         self.entries = [header + b"\x00" for header in headers]
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]

@@ -32,7 +32,7 @@ class Bench:
         self.oracle = built_program("build_oracle.sh", "IBD_KERNEL_ORACLE")
 
     def fresh(self, way):
-        """An empty directory, or for reindex one with nothing but the block files."""
+        """An empty directory; for reindex, one with only the block files."""
         shutil.rmtree(self.datadir, ignore_errors=True)
         blocks = self.datadir / "regtest/blocks"
         blocks.mkdir(parents=True)

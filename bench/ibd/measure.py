@@ -16,11 +16,11 @@ from pathlib import Path
 
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
-TAIL = 2100  # blocks above the hints, as bitcoind trusts them only when buried
+TAIL = 2100  # blocks above the hints, because bitcoind accepts only buried hints
 
 
 def arguments(description, outputs, repeat):
-    """Parser with what every bench takes: where things are, how large, how often."""
+    """Parser with the options of every bench: paths, sizes, number of runs."""
     parser = argparse.ArgumentParser(description=description.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--build", type=Path, default=Path("build"))
     parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")

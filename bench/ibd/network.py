@@ -143,7 +143,7 @@ def receive(port, folder):
 
 
 def receive_and_write(args, blocks):
-    """The block files as they are, over a line of their own."""
+    """The plain block files, over a connection of their own."""
     measure.warm(blocks)
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -192,7 +192,7 @@ def one_pass(args, folder, mode):
 
 
 def send(blocks, port, size):
-    """The program that only reads, checksums and sends, in pieces as large as a block."""
+    """The reference program: it only reads, checksums and sends pieces of a block's size."""
     piece = bytearray(size)
     with socket.create_connection(("127.0.0.1", port)) as line:
         for path in sorted(blocks.glob("blk*.dat")):
@@ -241,7 +241,7 @@ def from_slow_peers(args, server, summary, hints, add):
 
 
 def over_long_line(args, add):
-    """A smaller chain from one peer that is far away, behind a line of known bandwidth."""
+    """A smaller chain from one distant peer, behind a link of known bandwidth."""
     folder, hints, summary = served_chain(args, args.long_outputs)
     server = Server(args, folder, summary, hints)
     try:

@@ -125,7 +125,7 @@ def large_block(chain):
 
 
 def cache_sizes(node):
-    """MiB of coins in memory after each block, as the log has it."""
+    """MiB of coins in memory after each block, from the log."""
     return [float(size) for size in re.findall(r"UpdateTip: .* cache=([0-9.]+)MiB", node.log_text)]
 
 
@@ -138,7 +138,7 @@ def flushing(args):
         node.rpc("submitblock", block.raw().hex())
 
     def submit():
-        """When the block came whose coins filled the cache, and when it was answered."""
+        """The times at which the block that filled the cache was sent and answered."""
         spans = []
         for _ in range(LARGE_BLOCKS):
             hexdata = large_block(chain).raw().hex()

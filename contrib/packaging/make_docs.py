@@ -134,7 +134,7 @@ complete -F {function} {completion.name}
 
 
 def quoted(text):
-    """A text in single quotes, as sh and its kin read it."""
+    """A text in single quotes, for sh and similar shells."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -101,7 +101,7 @@ def free_port():
 
 
 def calls(bindir):
-    """[(category, [name of a call])], asked of a node that runs for as long as it takes to ask."""
+    """[(category, [name of a call])], from a node that runs only for this request."""
     bindir = pathlib.Path(bindir)
     with tempfile.TemporaryDirectory(prefix="ibd-packaging-") as folder:
         common = [f"-datadir={folder}", "-regtest", f"-rpcport={free_port()}"]

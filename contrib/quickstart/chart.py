@@ -1,6 +1,6 @@
 """Draws how far runs were at each moment: as text for a terminal and as SVG."""
 
-# By run, the slowest first, in the given order. Distinct with red-green colour blindness, too.
+# By run, the slowest first. The colours are distinct with red-green colour blindness, too.
 COLOURS = ("#111111", "#8c8c8c", "#1f77b4", "#2ca02c")
 MARKS = "x*+o"
 HEIGHT, LEFT, TOP, PLOT_W, PLOT_H = 320, 60, 44, 620, 230

@@ -159,7 +159,7 @@ class Node:
         return self._errors.read()
 
     def wait_for_rpc(self, *call):
-        """Until a call is answered; without one, until those that need coins are."""
+        """Waits until a call is answered; without a call, until calls that need coins are."""
         def answers():
             if not self.running:
                 raise StartError(f"status {self.process.returncode}: {self.errors}")
@@ -177,7 +177,7 @@ class Node:
         wait_until(answers, "an answer over RPC")
 
     def wait_for_tip(self, block_hash):
-        """Blocks that came with a start option are connected while RPC answers."""
+        """Blocks of a start option are connected while RPC answers."""
         wait_until(lambda: self.rpc("getbestblockhash") == block_hash, f"tip {block_hash}")
         return self
 
@@ -186,7 +186,8 @@ class Node:
         return self
 
     def wait_for_peers(self, count):
-        """Waits until it has so many peers, all after the handshake; as getpeerinfo has them."""
+        """Waits until it has this many peers, all after the handshake; returns their getpeerinfo.
+        """
         def established():
             peers = self.rpc("getpeerinfo")
             return len(peers) == count and all(peer["version"] for peer in peers)
@@ -309,7 +310,7 @@ def building(node):
 
 
 def left_by_booster(node):
-    """Names in the booster's folders, but for the lock, which stays as that of the datadir does."""
+    """Names in the booster's folders except the lock, which remains like that of the datadir."""
     return [path.name for folder in (node.net_dir / "ibdbooster", building(node))
             for path in folder.glob("*") if path.name != ".lock"]
 

@@ -59,7 +59,7 @@ class AssumeValid(FunctionalTest):
         self.assertIsNone(self.submit_bad(node))
         self.assertEqual(node.rpc("getbestblockhash"), self.bad.hash())
         self.assertIn("Disabling script verification at block #1 (", node.log_text)
-        # The next is above: its scripts run, and all other rules hold anyway.
+        # The next block is above it: its scripts are run, and all other rules hold for both.
         self.assertIsNone(node.rpc("submitblock", self.chain.blocks[BAD].raw().hex()))
         self.assertIn(f"Enabling script verification at block #{BAD + 1} (", node.log_text)
         self.assertIn("block height above assumevalid height.", node.log_text)

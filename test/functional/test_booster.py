@@ -88,7 +88,7 @@ class LargeChain(BoosterTest):
         self.assertEqual(node.run("-reindex", made.to_tip), (0, ""))
         node.start()
         self.assertEqual(node.rpc("getbestblockhash"), made.tip)
-        # The tool makes from our snapshot exactly the hints that the generator knows to be true.
+        # From our snapshot the tool makes exactly the generator's hints.
         snapshot, hints = self.dir / "utxo.dat", self.dir / "made.hints"
         node.rpc("dumptxoutset", path=str(snapshot), options={"rollback": made.terminal_height})
         node.stop()
@@ -208,7 +208,7 @@ class SmallChain(BoosterTest):
         node.stop()
 
     def test_stops_at_the_terminal_block(self):
-        """-stopatheight holds also when the booster goes there without connecting a block."""
+        """-stopatheight also works if the booster reaches the height without connecting a block."""
         made = small_chain()
         node = made.place(self.node())
         status, errors = node.run("-reindex", *booster(made.container), *made.trust,
@@ -216,7 +216,7 @@ class SmallChain(BoosterTest):
         self.assertEqual((status, errors.count("Error")), (0, 0), errors)
         self.assertIn("succeeded. ***", node.log_text)
         self.assertNotIn(f"height={made.terminal_height + 1} ", node.log_text)
-        # Started again it is there already, and stops as well.
+        # At the next start it is at this height already, and stops too.
         self.assertEqual(node.run(f"-stopatheight={made.terminal_height - 1}"), (0, ""))
         self.assertNotIn(f"height={made.terminal_height + 1} ", node.log_text)
 
@@ -549,7 +549,7 @@ class Progress(BoosterTest):
             self.assertLess(max(map(len, re.split(rb"[\r\n]", shown))), columns)
 
     def test_log_on_the_same_terminal(self):
-        """No line of the log runs into the line of progress, which stands below them all."""
+        """No log line is mixed with the progress line, which is below them all."""
         made = small_chain(60000)
         node = made.place(self.node())
         shown = self.on_terminal([*node.command("-reindex", "-ibdbooster", *made.trust,

@@ -54,7 +54,8 @@ class Commands(SubmitsBlocks, FunctionalTest):
         self.assertEqual(len(listed), 3, listed)
 
     def test_signals_to_the_node(self):
-        """After signals that it handles it can still end; others end it, as they end Bitcoin Core.
+        """After signals that it handles it can still stop; other signals kill it, as they kill
+        Bitcoin Core.
         """
         node = self.node("regtest", "-blocknotify=true")
         for kind in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGQUIT):

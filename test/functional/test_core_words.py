@@ -23,7 +23,7 @@ class Words(FunctionalTest):
             self.assertNotIn(f" {none} thread", node.log_text)
 
     def test_handshake_of_version_2(self):
-        """Both sides say that theirs begins; a connection of version 1 has none."""
+        """Both sides announce the start of theirs; a connection of version 1 has none."""
         port = free_port()
         called = self.node("regtest", "-listen=1", f"-bind=127.0.0.1:{port}", "-noconnect",
                            "-debug=net").start()

@@ -87,7 +87,7 @@ class Crash(CrashTest):
         self.booster("-ibdboostermem=1", "-ibdboosterloader=batch", "-ibdboosteraggregate=muhash")
 
     def test_booster_over_a_chainstate(self):
-        """-reindex-chainstate each time: the old chainstate counts for nothing once it began."""
+        """-reindex-chainstate each time: it ignores the old chainstate once it has begun."""
         wanted, seconds = self.undisturbed("-reindex")
         node = self.made.place(self.node())
         node.run("-reindex", self.made.to_tip)
@@ -141,7 +141,7 @@ class Checkpoint:
             self.replay(log.read_bytes(), data[-8:], sum_size)
 
     def replay(self, log, last, sum_size):
-        """Takes in the entries of a log, up to the first that is not whole."""
+        """Reads the entries of a log, up to the first incomplete one."""
         if log[8:16] != last:
             return
         at = 16
@@ -162,7 +162,7 @@ class Checkpoint:
 
 
 class Watch(threading.Thread):
-    """Asks a node how far its booster is, as often as it answers, until it is gone."""
+    """Polls the progress of a node's booster until the node has stopped."""
 
     def __init__(self, node):
         super().__init__(daemon=True)
@@ -224,11 +224,11 @@ class RandomPoints(CrashTest):
         return self.AIMS
 
     def end(self):
-        """Options with which a start comes to its end by itself."""
+        """Options with which a start ends by itself."""
         return [self.made.to_tip]
 
     def is_over(self):
-        """Whether nothing is left to do for a start that does not."""
+        """Whether a start without a rebuild has no work left."""
         return False
 
     def kept(self, node):
@@ -249,7 +249,7 @@ class RandomPoints(CrashTest):
         self.wanted = coins(node)
         node.stop()
         self.undo_wanted = undo_files(node)
-        # An index as -reindex leaves it, so that not each run needs to begin with that.
+        # A block index made by -reindex, so that not every run needs to build it.
         node = self.made.place(self.node())
         node.launch("-reindex", *self.hints())
         while "Building the chainstate" not in node.log_text:
@@ -331,7 +331,7 @@ class RandomPoints(CrashTest):
                                 node.net_dir / "chainstate" / "CURRENT"], 0.01)
 
     def kill_once(self, node, args, aim, seconds):
-        """Starts it and kills it there; False if it came to its end before."""
+        """Starts it and kills it there; False if it finished before."""
         kept = self.kept(node)
         self.tail = LogTail(node)
         node.launch(*args, *self.end())

@@ -169,7 +169,8 @@ class Connected(Damaged):
         return node
 
     def assert_whole(self, node):
-        """All blocks can be read and taken back, from the coins on, and after a restart."""
+        """All blocks can be read and disconnected, from the coins' block down, also after a
+        restart."""
         self.assertIn(self.FETCHED, node.log_text)
         self.assert_named(node.log_text)
         self.assertEqual(node.rpc("getblock", self.hash, 0),
@@ -275,7 +276,7 @@ class Connected(Damaged):
         return node
 
     def test_a_better_branch_and_no_peer(self):
-        """The node ends before anything is taken back, and a sound file is enough."""
+        """The node stops before any block is disconnected; a sound file repairs it."""
         node = self.damaged_below_tip().start(*self.CHECK_TIP)
         before = coins(node)
         self.branch_off()
@@ -347,7 +348,7 @@ class LeftOut(Damaged):
     """By -reindex."""
 
     def unindexed(self, at=-1):
-        """A node that has block files of its own, with one damaged block, and nothing else."""
+        """A node with only block files of its own, one block of which is damaged."""
         node = self.made.place(self.node(), copied=True)
         self.damage(node, at)
         return node
@@ -405,7 +406,7 @@ class LeftOut(Damaged):
         not read again."""
         ways = self.ways()
         del ways["serially"]
-        # It needs undo data, which a new index does not know: nothing can be continued.
+        # It needs undo data, which a new index does not record: no work can be resumed.
         del ways["given hints, full validation"]
         ways["given hints, all checks"] = [*ways["given hints"], "-ibdboosterchecks"]
         ways["given hints, pruned"] = ways["given hints"]

@@ -69,7 +69,7 @@ class Deployments(FunctionalTest):
 
     def test_versions(self):
         for name, version in (("bip34", 1), ("dersig", 2), ("cltv", 3)):
-            # Other deployments, which the version may also imply, come later.
+            # Other deployments, which the version may also signal, begin later.
             later = [f"-testactivationheight={other}@{HEIGHT + 100}"
                      for other in ("bip34", "dersig", "cltv") if other != name]
             self.chain = Chain()
@@ -105,7 +105,7 @@ class Deployments(FunctionalTest):
             block = self.chain.candidate()
             self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
             self.chain.add(block)
-        # The commitment is right now; what spends an output without witness must have none.
+        # Now the commitment is right; a spend of an output without witness must have none.
         reason = node.rpc("submitblock", witness().raw().hex())
         self.assertIn("Witness provided for non-witness script", reason)
 

@@ -14,7 +14,7 @@ from framework import (NEEDS_COINS, FunctionalTest, RPC_IN_WARMUP, RpcError, fre
 from generated import medium_chain
 from message_relay import MessageRelay
 
-# As many of each kind as a monitor asks: program, chain, blocks, peers.
+# The calls of a monitor: about the program, the chain, blocks and peers.
 EARLY = [("getblockchaininfo",), ("getblockcount",), ("getbestblockhash",), ("getblockhash", 0),
          ("getnetworkinfo",), ("getpeerinfo",), ("getconnectioncount",), ("getnettotals",),
          ("getchaintips",), ("getchainstates",), ("getchaintxstats",), ("getdifficulty",),
@@ -90,7 +90,7 @@ class DuringRebuild(FunctionalTest):
                 self.assertLess(max(done for _, _, done in seen), 1)
 
     def test_blocks_from_peers(self):
-        """Also where blocks are connected one after the other, as they come."""
+        """Also if blocks are connected one after the other on arrival."""
         port = free_port()
         self.main.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
         node = self.node().start(f"-connect=127.0.0.1:{port}", "-ibdbooster=0", *self.made.trust)
@@ -105,7 +105,7 @@ class DuringRebuild(FunctionalTest):
         wait_until(lambda: "step" not in node.rpc("getboosterinfo"), "the end of the figure")
 
     def held_line(self, port, blocks):
-        """A peer that sends so many blocks and then none before the event: (port, event)."""
+        """A peer that sends this many blocks and no more before the event: (port, event)."""
         left, released = itertools.count(blocks, -1), threading.Event()
 
         def hold(kind, payload):
@@ -170,7 +170,7 @@ class DuringRebuild(FunctionalTest):
         self.assertEqual(set(seen), {(1, 3)})
 
     def rebuild(self, *args):
-        """Asks until the end of the rebuild, and says how often it was met at work."""
+        """Asks until the end of the rebuild, and returns how often it was in progress."""
         node, met = self.main, 0
         node.launch(*self.made.trust, *args)
         while self.at_work(node):

@@ -28,7 +28,7 @@ def small_disk(mebibytes):
         try:
             yield folder
         finally:
-            # Even if a node still uses it, as where a test has failed.
+            # Even if a node still uses it, for example after a failed test.
             subprocess.run(["umount", "--lazy", folder], check=True)
 
 
@@ -46,7 +46,7 @@ def fill(path, room):
 
 class Permissions(FunctionalTest):
     def as_user(self):
-        """Root may write anywhere, so what is refused must be refused to somebody else."""
+        """Root may write anywhere, so refusals are tested as another user."""
         if os.geteuid() != 0:
             return ()
         if shutil.which("setpriv") is None:
@@ -158,7 +158,7 @@ class Permissions(FunctionalTest):
 
 class MountPoint(FunctionalTest):
     def test_chainstate(self):
-        """A folder that nothing can take the place of: said before any work is done."""
+        """A folder that cannot be replaced: the error is reported before any work is done."""
         made = chain("--outputs", "6000", "--tail", "2100", "--seed", "3")
         node = made.place(self.node())
         chainstate = node.net_dir / "chainstate"
@@ -223,7 +223,8 @@ class FullDisk(FunctionalTest):
         self.assertTrue(errors.startswith("Error: "), errors)
 
     def filled_up(self, *args, room):
-        """Starts with enough space, of which all but `room` KiB goes at once; returns its output.
+        """Starts with enough space, all but `room` KiB of which is filled at once; returns its
+        output.
         """
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(small_disk(self.size + self.FREE_AT_START))
@@ -261,7 +262,7 @@ class FullDisk(FunctionalTest):
             try:
                 return node.rpc("getbestblockhash") == self.made.tip
             except (OSError, http.client.HTTPException, RpcError, ValueError):
-                return False  # ValueError: not JSON, as there was no room for the cookie
+                return False  # ValueError: not JSON, because there was no space for the cookie
         wait_until(done, "an end")
         if node.running:
             node.process.terminate()

@@ -17,7 +17,7 @@ REINDEX = "Please restart with -reindex or -reindex-chainstate to recover.\n"
 LOG_KEPT, LOG_SHRUNK_ABOVE = 10_000_000, 11_000_000  # bytes
 PATH_ARGUMENT = re.compile(r"^  (-\w+)=<(?:file|dir|loc)>$")
 BOOSTER_NUMBER = re.compile(r"^  (-ibdbooster\w+)=<n>$")
-# A wrong name must not be reported as a failure of the machine or a bug.
+# A wrong name must not be reported as a machine failure or a bug.
 NOT_AN_ANSWER = ("out of memory", "the system refuses", "unexpected exception", "CHECK",
                  "fatal internal error", "filesystem error")
 
@@ -63,7 +63,8 @@ class ForeignFiles(FunctionalTest):
 
     @staticmethod
     def serves(node):
-        """In the log, as there may be no cookie. An import may wait for a pipe while it serves."""
+        """In the log, because there may be no cookie. An import may wait for a pipe while RPC is
+        served."""
         log = node.errors_and_log()
         return "init message: Done loading" in log or "Importing blocks file" in log
 
@@ -74,7 +75,7 @@ class Options(ForeignFiles):
         self.shown = self.dir / "shown"
 
     def quick(self):
-        """A node whose log is on its console, as its file may be what is asked about."""
+        """A node that logs to its console, because its log file may be the tested file."""
         node = self.node()
         node.args += ["-printtoconsole=1", "-nolisten"]
         output = open(self.shown, "w+")
@@ -220,7 +221,7 @@ class BlockFiles(FunctionalTest):
                         self.assert_refused(node, *args, saying=f"'{path}' is a")
                         self.assertIn("and the node is to write there", node.errors)
                 path.rmdir() if kind == "folder" else path.unlink()
-            # Where a link leads to a folder that is there, the file is made in it.
+            # If a link leads to an existing folder, the file is created in it.
             path.symlink_to(self.dir / name)
             node.start("-checklevel=0").stop()
             path.unlink()

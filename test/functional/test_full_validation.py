@@ -85,7 +85,7 @@ class Valid(FullTest):
         self.assert_refused(self.node(), "-signaturelanes=2", saying="must be 0, 1 or check")
 
     def test_reindex_chainstate(self):
-        """Blocks whose index the booster made know no undo data; given hints say how far."""
+        """A block index made by the booster has no undo data; given hints set the end."""
         node = self.made.place(self.node())
         trust = [f"-ibdboosterfile={self.made.container}", *self.made.trust]
         height = self.made.terminal_height
@@ -117,7 +117,7 @@ class Valid(FullTest):
         self.assertEqual(coins(node), self.wanted[1])
 
     def test_with_undo_data_of_every_block(self):
-        """Then its coins are taken: nothing is joined but hints."""
+        """Then the coins of the undo data are used: only hints are joined."""
         node = self.made.place(self.node())
         self.assertEqual(node.run("-reindex", "-ibdbooster=0", self.made.to_tip), (0, ""))
         (node.net_dir / "debug.log").unlink()

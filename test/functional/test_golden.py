@@ -4,7 +4,7 @@ import golden
 import interop_env
 from framework import FunctionalTest, besides_disk_warning, coins, run_tool, wait_until
 
-# Fields that Core gives with its coin statistics index, and this node for a block that is named.
+# Fields that Core returns with its coin statistics index, and this node for a named block.
 INDEX_FIELDS = {"total_unspendable_amount", "block_info"}
 
 

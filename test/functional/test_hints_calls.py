@@ -33,7 +33,8 @@ class DumpTxOutHints(FunctionalTest):
         return hints.read_bytes()
 
     def test_any_height(self):
-        """Byte for byte what the generator knows and the tool makes of a snapshot."""
+        """Equal, byte for byte, to the generator's hints and to the tool's hints from a snapshot.
+        """
         rpc, terminal = self.main.rpc, self.made.terminal_height
         for height in (terminal, 1, 101, terminal - 7, self.made.height):
             name = f"made-{height}.hints"
@@ -56,7 +57,7 @@ class DumpTxOutHints(FunctionalTest):
         self.assertEqual([file.name for file in left], [".lock"])
 
     def test_the_booster_takes_them(self):
-        """From nothing but blocks to a chainstate, with hints of the node's own."""
+        """From only blocks to a chainstate, with the node's own hints."""
         hints = self.dir / "own.hints"
         self.main.rpc("dumptxouthints", str(hints), self.made.terminal_height)
         before = self.main.rpc("gettxoutsetinfo", "muhash")

@@ -62,7 +62,7 @@ class Mutations(HintsTest):
                 self.assertEqual(self.outcome(bytes(bad)), "refused")
 
     def test_flips_in_a_bitmap(self):
-        """No checksums there: what still reads as hints is found out by the check at the end."""
+        """This format has no checksums: a damaged file that still parses fails the final check."""
         good = self.made.bitmap.read_bytes()
         chance = random.Random(2)
         outcomes = []

@@ -46,7 +46,8 @@ class BlockFilters(FunctionalTest):
         return node.start(*OPTIONS, f"-bind=127.0.0.1:{node.p2p_port}")
 
     def answers(self, node, requests):
-        """The messages about filters that come, and at last whether the peer is kept."""
+        """The received messages about filters, and whether the peer is still connected at the end.
+        """
         line = Line(node.p2p_port)
         self.addCleanup(line.close)
         line.send(message("version", version()))

@@ -39,7 +39,7 @@ class OwnHints(unittest.TestCase):
         core.stop()
 
     def test_core_finds_nothing_in_any_block(self):
-        """The directory is archival: all blocks taken back and connected again."""
+        """The directory has all undo data: all blocks are disconnected and connected again."""
         self.assert_archival(*self.built(later=True))
 
     def test_nor_when_the_undo_data_came_at_once(self):

@@ -297,7 +297,8 @@ class RandomTransactions(PairTest):
         self.assertGreater(answers["taken"], 40)
 
     def step_chain(self):
-        """A block made elsewhere of part of the pool, then it and one more are taken back."""
+        """A block with part of the pool, mined elsewhere; then it and the block before it are
+        disconnected."""
         pool = self.pair.core.rpc("getrawmempool", True)
         roots = [txid for txid, entry in pool.items() if not entry["depends"]]
         some = sorted(self.rng.sample(roots, len(roots) // 2))

@@ -50,7 +50,7 @@ class Network(FunctionalTest):
 
     @staticmethod
     def peer(node):
-        """The one peer of a node, as getpeerinfo has it; None while it shakes hands."""
+        """The only peer of a node, from getpeerinfo; None during the handshake."""
         peers = [peer for peer in node.rpc("getpeerinfo") if peer["version"]]
         return peers[0] if len(peers) == 1 else None
 
@@ -89,7 +89,7 @@ class WithBtcd(Network):
             self.assertEqual(peer["transport_protocol_type"], transport)
             self.assertEqual(peer["inbound"], not we_call)
             self.assertIn("btcd", peer["subver"])
-            # The branch comes from the node that took the blocks, and goes the other way.
+            # The branch is sent in the other direction, by the node that received the blocks.
             feed(second, other.blocks[-NEW_BRANCH:])
             first.wait_for_tip(other.tip)
             for node in (ours, btcd):
@@ -145,7 +145,7 @@ class WithCore(Network):
         self.exchange("v2", Node, CoreNode)
 
     def test_a_wish_for_hints(self):
-        """Core hears of one feature that it does not know, and of nothing else."""
+        """Core receives one unknown feature, and nothing else."""
         core = self.start(CoreNode)
         chain = recent_chain(20)
         feed(core, chain.blocks)

@@ -146,7 +146,7 @@ class C(A):
                                 start_new_session=True)
 
     def test_asked_to_end(self):
-        """By Ctrl-C or alone: no class begins any more, and no process and no file is left."""
+        """After Ctrl-C or by itself: no further class begins, and no process or file is left."""
         for ask in (lambda pid: os.killpg(pid, signal.SIGINT),
                     lambda pid: os.kill(pid, signal.SIGTERM)):
             self.started.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import unittest
 
 
 class Result(unittest.TextTestResult):
-    """Counts successes itself: a skipped or broken class set-up stands for no single test."""
+    """Counts successes itself, because a skipped or failed class set-up is not a single test."""
     passed = 0
 
     def addSuccess(self, test):

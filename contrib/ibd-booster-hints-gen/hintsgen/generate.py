@@ -52,7 +52,8 @@ class Generator:
                 raise ToolError("a worker process was killed (out of memory? try --jobs); run "
                                 "the same command again to go on") from None
             except BaseException:
-                # Waits for what runs: a pool left alone may fail noisily when Python exits.
+                # Waits for running tasks: a pool that is not joined may print errors when Python
+                # exits.
                 self._pool.shutdown(wait=True, cancel_futures=True)
                 raise
         if not self.options.keep_work:

@@ -51,14 +51,15 @@ class WorkFolder:
         fsync_dir(self.path)
 
     def _make(self):
-        """Only the last folder: the others of a path may be those of a disk that is not mounted."""
+        """Only the last folder: the others of a path may be on a disk that is not mounted."""
         parent = os.path.dirname(os.path.abspath(self.path))
         if not os.path.isdir(parent):
             raise ToolError(f"{parent}: there is no such folder; make it first")
         os.mkdir(self.path)
 
     def remove_subfolder(self, name):
-        """Removes what the tool has in one of its subfolders, and that if nothing else is in it."""
+        """Removes the tool's files in one of its subfolders, and the subfolder if it is then empty.
+        """
         path = os.path.join(self.path, name)
         if os.path.islink(path) or not os.path.isdir(path):
             return
