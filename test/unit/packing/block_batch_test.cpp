@@ -1,0 +1,243 @@
+// Batches of blocks: real blocks come back byte for byte, alone and together, whole and mutated; a
+// damaged batch, a bomb and a batch above the bounds are errors.
+#include "packing/block_batch.h"
+#include "primitives/block.h"
+#include "primitives/serialize.h"
+
+#include "support/catch.h"
+#include "support/testdata.h"
+
+#include <zstd.h>
+
+namespace ibd {
+
+namespace {
+
+using namespace test;
+
+/** Of all kinds: before and after segwit, with taproot, with keys of 65 bytes. */
+constexpr const char* kBlocks[] = {
+    "bitcoinj/block169482.dat",
+    "bitcoinj/block227835.dat",
+    "bitcoinj/block481829.dat.xz",
+    "bcoin/block300025.raw.xz",
+    "bcoin/block1087400.raw",
+    "bcoin/block482683.raw",
+    "bcoin/block898352.raw",
+    "bcoin/block928816.raw.xz",
+    "bcoin/block928848.raw.xz",
+    "blocks/block413567.raw.xz",
+    "blocks/electrs_000000000000000002d249a3d89f63ef3fee203adcca7c24008c13fd854513f2.xz",
+    "floresta/block_367891/raw.zst",
+    "floresta/block_866342/raw.zst",
+    "btcd/block-0000000000000000001602407ac49862a7bca9d00f7f402db20b7be2f5de59d2.blk.xz",
+};
+
+Bytes Pack(const std::vector<ByteSpan>& blocks, int level = 1)
+{
+    auto out = PackBlocks(blocks, level);
+    REQUIRE(out);
+    return *out;
+}
+
+/** Packs and unpacks; returns the packed size. */
+size_t Check(const std::vector<ByteSpan>& blocks, int level = 1)
+{
+    const Bytes batch = Pack(blocks, level);
+    const auto again = UnpackBlocks(batch);
+    REQUIRE(again);
+    REQUIRE(again->size() == blocks.size());
+    size_t size = 0;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        REQUIRE(AsChars((*again)[i]) == AsChars(blocks[i]));
+        size += blocks[i].size();
+    }
+    CHECK(BatchBytes(batch) == size);
+    return batch.size();
+}
+
+/** The first blocks of mainnet, from the block file. */
+std::vector<Bytes> FirstBlocks(size_t count)
+{
+    std::vector<Bytes> out;
+    const auto path = TestData("chains/mainnet_0_14131.blk.xz");
+    if (!path) return out;
+    const Bytes file = ReadTestFile(*path);
+    for (size_t at = 0; out.size() < count;) {
+        const size_t size = ReadLE32(&file[at + 4]);
+        out.emplace_back(&file[at + 8], &file[at + 8 + size]);
+        at += 8 + size;
+    }
+    return out;
+}
+
+std::vector<ByteSpan> Spans(const std::vector<Bytes>& blocks)
+{
+    return {blocks.begin(), blocks.end()};
+}
+
+std::string Refusal(ByteSpan batch)
+{
+    const auto result = UnpackBlocks(batch);
+    if (result) return "";
+    CHECK(result.GetError().kind == Error::Kind::kBadData);
+    return result.Message();
+}
+
+/** A batch of one block with this stated size, whose streams are what `streams` writes. */
+Bytes Forged(uint64_t block_size, const std::function<void(Writer&)>& streams)
+{
+    Bytes out;
+    Writer writer(out);
+    writer.U8(1);
+    writer.VarInt(1);
+    writer.VarInt(block_size);
+    streams(writer);
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("real blocks come back, each in at least a seventh fewer bytes", "[packing]")
+{
+    size_t before = 0;
+    size_t after = 0;
+    for (const char* name : kBlocks) {
+        const auto path = TestData(name);
+        if (!path) return;
+        INFO(name);
+        const Bytes raw = ReadTestFile(*path);
+        const size_t packed = Check({raw});
+        CHECK(packed * 7 < raw.size() * 6);
+        before += raw.size();
+        after += packed;
+    }
+    CHECK(after * 4 < before * 3);
+}
+
+TEST_CASE("small blocks come back together, in less than a third of the bytes", "[packing]")
+{
+    const std::vector<Bytes> blocks = FirstBlocks(1'000);
+    for (const size_t count : {size_t{1}, size_t{2}, kMaxBatchBlocks}) {
+        for (size_t at = 0; at + count <= blocks.size(); at += count) {
+            const std::vector<ByteSpan> part(&blocks[at], &blocks[at] + count);
+            const size_t packed = Check(part);
+            if (count == kMaxBatchBlocks) CHECK(packed < count * 215 / 3);
+        }
+    }
+}
+
+TEST_CASE("at each level a batch comes back", "[packing]")
+{
+    const auto path = TestData("bcoin/block1087400.raw");
+    if (!path) return;
+    const Bytes raw = ReadTestFile(*path);
+    size_t last = raw.size();
+    for (const int level : {kMinPackLevel, 3, 9, kMaxPackLevel}) {
+        const size_t packed = Check({raw, raw}, level);
+        CHECK(packed <= last);
+        last = packed + packed / 100; // levels differ by little, in either direction
+    }
+}
+
+TEST_CASE("mutated blocks come back", "[packing]")
+{
+    for (const char* name : {"bitcoinj/block169482.dat", "bcoin/block482683.raw",
+                             "bcoin/block898352.raw", "bcoin/block1087400.raw"}) {
+        const auto path = TestData(name);
+        if (!path) return;
+        const Bytes raw = ReadTestFile(*path);
+        for (int i = 0; i < 60; ++i) {
+            Bytes block = raw;
+            for (uint64_t left = TestRng().Below(8); left > 0; --left) {
+                block[TestRng().Below(block.size())] ^= uint8_t(1 << TestRng().Below(8));
+            }
+            if (TestRng().Below(4) == 0) block.resize(TestRng().Below(block.size() + 1));
+            if (TestRng().Below(4) == 0) block.push_back(0);
+            Check({raw, block, raw});
+        }
+    }
+}
+
+TEST_CASE("any bytes come back", "[packing]")
+{
+    for (const size_t size : {0, 1, 79, 80, 81, 90, 1000, 100'000}) {
+        const Bytes bytes = RandomBytes(size);
+        const Bytes zeros(size, 0);
+        Check({bytes, zeros, bytes});
+    }
+    const Bytes most(kMaxBatchBytes, 7);
+    CHECK(Check({most}) < 1'000);
+    Check(std::vector<ByteSpan>(kMaxBatchBlocks));
+}
+
+TEST_CASE("a batch that is cut off or has more bytes is refused", "[packing]")
+{
+    const std::vector<Bytes> blocks = FirstBlocks(5);
+    if (blocks.empty()) return;
+    Bytes batch = Pack(Spans(blocks));
+    for (size_t size = 0; size < batch.size(); ++size) {
+        CHECK_FALSE(Refusal(ByteSpan(batch).first(size)).empty());
+    }
+    batch.push_back(0);
+    CHECK(Refusal(batch) == "a batch of blocks is longer than it states, or cut off");
+}
+
+TEST_CASE("a damaged batch is refused or has blocks of the stated sizes", "[packing]")
+{
+    const auto path = TestData("bcoin/block898352.raw");
+    if (!path) return;
+    const Bytes raw = ReadTestFile(*path);
+    const Bytes batch = Pack({raw});
+    size_t refused = 0;
+    for (int i = 0; i < 3'000; ++i) {
+        Bytes damaged = batch;
+        damaged[TestRng().Below(damaged.size())] ^= uint8_t(1 << TestRng().Below(8));
+        const size_t stated = BatchBytes(damaged);
+        const auto blocks = UnpackBlocks(damaged);
+        refused += !blocks;
+        if (!blocks) continue;
+        size_t size = 0;
+        for (const Bytes& block : *blocks) size += block.size();
+        CHECK(size == stated);
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("what a batch states is bounded before anything is allocated", "[packing]")
+{
+    const auto none = [](Writer&) {};
+    CHECK(Refusal(Forged(kMaxBatchBytes + 1, none)) ==
+          "a batch of blocks states more than 4000000 bytes");
+    CHECK(BatchBytes(Forged(kMaxBatchBytes + 1, none)) == 0);
+    CHECK(Refusal(Forged(~uint64_t{0}, none)) ==
+          "a batch of blocks states more than 4000000 bytes");
+    CHECK(Refusal(Forged(100, [](Writer& w) { w.VarInt(2 * kMaxBatchBytes + 1); })) ==
+          "streams of a batch of blocks exceed their bound");
+    CHECK(Refusal(Bytes{2, 1, 0}) == "a batch of blocks has an unknown format");
+    CHECK(Refusal(Bytes{1, 0}) == "a batch of blocks states a wrong number of blocks");
+    CHECK(Refusal(Bytes{1, kMaxBatchBlocks + 1}) ==
+          "a batch of blocks states a wrong number of blocks");
+}
+
+TEST_CASE("a stream that has another size than stated is refused", "[packing]")
+{
+    const Bytes zeros(5'000'000, 0);
+    Bytes bomb(ZSTD_compressBound(zeros.size()));
+    bomb.resize(ZSTD_compress(bomb.data(), bomb.size(), zeros.data(), zeros.size(), 1));
+    REQUIRE(bomb.size() < 1'000);
+    const Bytes batch = Forged(2'000, [&](Writer& writer) {
+        writer.VarInt(2'000);
+        writer.VarBytes({}); // a stored size of 0
+        writer.Raw(bomb);
+    });
+    CHECK_FALSE(Refusal(batch).empty());
+    const Bytes stated = Forged(2'000, [&](Writer& writer) {
+        writer.VarInt(2'000);
+        writer.VarInt(bomb.size());
+        writer.Raw(bomb);
+    });
+    CHECK(Refusal(stated) == "a stream of a batch of blocks has another size than stated");
+}
+
+} // namespace ibd
