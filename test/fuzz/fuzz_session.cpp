@@ -120,7 +120,12 @@ private:
         version.nonce = static_cast<uint64_t>(peer) + 1;
         if (m_input.Below(4) == 0) version.services = m_input.Byte();
         m_node.Say(peer, version);
-        if (m_input.Below(2) == 0) m_node.Say(peer, WtxidRelayMessage{});
+        const size_t features = m_input.Below(4);
+        if (features % 2 == 0) m_node.Say(peer, WtxidRelayMessage{});
+        if (features > 1) {
+            m_node.Say(peer, FeatureMessage{std::string(kPackedBlocksFeature),
+                                            {kPackedBlocksVersion}});
+        }
         m_node.Say(peer, VerackMessage{});
         if (m_input.Below(2) == 0) m_node.Say(peer, SendCompactMessage{});
     }
@@ -190,7 +195,13 @@ private:
     void SayBlock(PeerId peer)
     {
         const HeaderNode& node = AnyNode();
-        if (node.prev) m_node.SayRaw(peer, "block", Spoilt(m_theirs.Block(node).raw));
+        if (!node.prev) return;
+        if (node.height % 3 != 0) {
+            return m_node.SayRaw(peer, "block", Spoilt(m_theirs.Block(node).raw));
+        }
+        const std::vector<ByteSpan> batch{m_theirs.Block(node).raw,
+                                          m_theirs.Block(*node.prev).raw};
+        m_node.SayRaw(peer, "packed", Spoilt(*PackBlocks(batch, 1)));
     }
     void SayCompact(PeerId peer)
     {
@@ -264,9 +275,25 @@ private:
     /** Sends the requested data that it has. */
     void Obey(PeerId peer)
     {
-        for (const InventoryItem& item : Asked(m_node, peer)) {
-            const HeaderNode* const node = m_theirs.Find(BlockHash(item.hash));
+        std::vector<BlockHash> plain;
+        std::vector<BlockHash> packed;
+        for (const OutgoingMessage& message : std::exchange(m_node.link.sent[peer], {})) {
+            if (message.type == GetPackedMessage::kType) {
+                packed = Decode<GetPackedMessage>(message.payload)->blocks.items;
+            } else if (message.type == GetDataMessage::kType) {
+                const auto request = *Decode<GetDataMessage>(message.payload);
+                for (const InventoryItem& item : request.list.items) plain.emplace_back(item.hash);
+            }
+        }
+        for (const BlockHash& hash : plain) {
+            const HeaderNode* const node = m_theirs.Find(hash);
             if (node && node->prev) m_node.SayRaw(peer, "block", Spoilt(m_theirs.Block(*node).raw));
+        }
+        for (const BlockHash& hash : packed) {
+            const HeaderNode* const node = m_theirs.Find(hash);
+            if (!node || !node->prev) continue;
+            const std::vector<ByteSpan> batch{m_theirs.Block(*node).raw};
+            m_node.SayRaw(peer, "packed", Spoilt(*PackBlocks(batch, 1)));
         }
     }
 

@@ -47,6 +47,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     Load& load = m_requests.LoadOf(source.peer);
     const size_t most = FreeSlots(load, source.most, now);
     if (most == 0) return out;
+    if (source.bunched && most < MostOf(load, source.most, now) / 4) return out;
     AskAgain(source, most, out);
     AskLost(source, most, now, out);
     AskPreferred(source, most, out);
@@ -80,9 +81,9 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
     return out;
 }
 
-/** Requests as many blocks as the peer delivers in two seconds, so that a peer with high latency
- *  always has work. With a window, the peers share its few blocks. */
-size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
+/** As many blocks as the peer delivers in two seconds, so that a peer with high latency always has
+ *  work. With a window, the peers share its few blocks. */
+size_t BlockDownloader::MostOf(const Load& load, size_t bound, int64_t now) const
 {
     size_t most = kMinInFlight;
     if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && load.rate.Known()) {
@@ -90,7 +91,12 @@ size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) c
         most = static_cast<size_t>(
             std::clamp(two_seconds, double{kMinInFlight}, double{kMaxInFlight}));
     }
-    most = std::min(most, bound);
+    return std::min(most, bound);
+}
+
+size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
+{
+    const size_t most = MostOf(load, bound, now);
     return load.requests.size() < most ? most - load.requests.size() : 0;
 }
 

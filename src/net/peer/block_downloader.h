@@ -89,6 +89,7 @@ public:
         bool elsewhere = false;                 //!< best_known is not on the best header's chain
         const SpoiltBlocks* spoilt = nullptr;   //!< blocks never requested from it; null: none
         size_t most = kMaxInFlight;             //!< requests to it at a time
+        bool bunched = false; //!< is asked for no less than a quarter of its requests at a time
     };
     /** The blocks to request from a peer now; they count as requested. `tip`: of the active chain.
      */
@@ -145,6 +146,7 @@ private:
         int64_t expected; //!< microseconds from now
     };
 
+    size_t MostOf(const Load& load, size_t bound, int64_t now) const;
     size_t FreeSlots(const Load& load, size_t bound, int64_t now) const;
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);

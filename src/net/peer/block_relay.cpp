@@ -26,8 +26,10 @@ DownloadGoal& NoGoal()
 } // namespace
 
 BlockRelay::BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
-                       BlockAnnouncing& announcing, const HintsExchange& hints)
-    : m_peers(peers), m_chains(chains), m_headers(headers), m_announcing(announcing), m_hints(hints)
+                       BlockAnnouncing& announcing, const HintsExchange& hints,
+                       const PackingFeature& packing)
+    : m_peers(peers), m_chains(chains), m_headers(headers), m_announcing(announcing),
+      m_hints(hints), m_packed(peers, packing)
 {
     m_headers.SetListener(*this);
 }
@@ -54,6 +56,7 @@ bool BlockRelay::MustWait(const Peer& peer, const ReceivedMessage& message) cons
 {
     if (!m_sink) return false;
     if (message.type == BlockMessage::kType) return !m_sink->HasRoom(message.payload.size());
+    if (message.type == PackedMessage::kType) return !m_sink->HasRoom(BatchBytes(message.payload));
     return m_states[peer].awaits_verdict;
 }
 
@@ -99,7 +102,30 @@ std::vector<int32_t> BlockRelay::InFlight(const Peer& peer) const
 
 void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
 {
-    Bytes raw = std::move(message.payload);
+    m_packed.Arrived(peer, message.payload.size());
+    if (message.type == PackedMessage::kType) return TakePacked(peer, message.payload);
+    TakeBlock(peer, std::move(message.payload));
+}
+
+/** Nothing says which blocks an unread batch had, so all owed ones are requested again. */
+void BlockRelay::TakePacked(Peer& peer, ByteSpan batch)
+{
+    auto blocks = m_packed.Unpack(peer, batch);
+    if (!blocks) {
+        m_at.log.Warning("{}", blocks.Message());
+        for (const HeaderNode* node : m_packed.Owed(peer)) {
+            if (!m_downloader || !m_downloader->Requests().IsAskedOf(peer.Id(), *node)) continue;
+            m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
+        }
+        return;
+    }
+    for (Bytes& raw : *blocks) {
+        if (!peer.closing) TakeBlock(peer, std::move(raw));
+    }
+}
+
+void BlockRelay::TakeBlock(Peer& peer, Bytes raw)
+{
     if (m_at.chain.IsImporting() || !m_sink) {
         m_at.log.Debug(LogCategory::kNet, "Unexpected block message received from peer {}",
                        peer.Id());
@@ -114,16 +140,18 @@ void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
     const HeaderNode* node = m_at.chain.Find(hash);
     if (!node) node = m_headers.AcceptOfBlock(peer, header, raw);
     if (!node) return;
+    m_packed.Came(peer, *node);
     const bool asked = m_downloader->Received(peer.Id(), *node, m_peers.Now());
     if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
     Deliver(peer, {node, peer.Id(), std::move(raw)});
 }
 
 /** Between two downloads a block is dropped. The next download may request it again. */
-void BlockRelay::EndRequest(const Peer& peer, ByteSpan raw)
+void BlockRelay::EndRequest(Peer& peer, ByteSpan raw)
 {
     if (!m_downloader || raw.size() < BlockHeader::kSize) return;
     const HeaderNode* const node = m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash());
+    if (node) m_packed.Came(peer, *node);
     if (node && m_downloader->Requests().IsAskedOf(peer.Id(), *node)) {
         m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
     }
@@ -188,7 +216,15 @@ void BlockRelay::Maintain(Peer& peer)
     BlockDownloader::Source source{peer.Id(), best, peer.IsLimited(), elsewhere,
                                    &m_spoilt.Of(peer)};
     if (m_hints.IsAsked(peer)) source.most = kBlocksBesideHints;
-    AskForBlocks(peer, m_downloader->Ask(source, m_at.chain.Tip(), m_peers.Now()));
+    source.bunched = m_packed.IsDue(peer);
+    const bool was_idle = !IsAsked(peer);
+    const auto nodes = m_downloader->Ask(source, m_at.chain.Tip(), m_peers.Now());
+    if (was_idle) m_packed.Skip(peer);
+    if (source.bunched) {
+        m_packed.Ask(peer, nodes);
+    } else {
+        AskForBlocks(peer, nodes);
+    }
     if (const PeerId staller = m_downloader->TakeNewStaller(); staller >= 0) {
         m_at.log.Debug(LogCategory::kNet, "Stall started peer={}", staller);
     }
@@ -197,7 +233,10 @@ void BlockRelay::Maintain(Peer& peer)
 /** Disconnects a peer that delays the download. */
 bool BlockRelay::DropIfSlow(Peer& peer)
 {
-    if (!m_sink->HasRoom(kMaxPayload)) m_downloader->Excuse(peer.Id(), m_peers.Now());
+    if (!m_sink->HasRoom(kMaxPayload)) {
+        m_downloader->Excuse(peer.Id(), m_peers.Now());
+        m_packed.Skip(peer);
+    }
     const int64_t before = m_downloader->CurrentStallTimeout();
     switch (m_downloader->Judge(peer.Id(), m_peers.Now())) {
     case BlockDownloader::Verdict::kFine: return false;

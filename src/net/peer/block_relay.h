@@ -8,6 +8,7 @@
 #include "net/peer/block_sink.h"
 #include "net/peer/header_download.h"
 #include "net/peer/hints_exchange.h"
+#include "net/peer/packed_asking.h"
 #include "net/peer/spoilt_record.h"
 
 namespace ibd {
@@ -15,7 +16,8 @@ namespace ibd {
 class BlockRelay final : public PeerTopic, private HeaderListener {
 public:
     BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
-               BlockAnnouncing& announcing, const HintsExchange& hints);
+               BlockAnnouncing& announcing, const HintsExchange& hints,
+               const PackingFeature& packing);
 
     /** Fetches the goal's missing blocks into the sink from now on. Both must outlive this object,
      *  or be replaced by another call. */
@@ -67,7 +69,9 @@ private:
     void HeadersTaken(Peer& peer, const HeaderNode& last) override;
     bool IsAnyMissing() const override;
 
-    void EndRequest(const Peer& peer, ByteSpan raw);
+    void TakeBlock(Peer& peer, Bytes raw);
+    void TakePacked(Peer& peer, ByteSpan batch);
+    void EndRequest(Peer& peer, ByteSpan raw);
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
     void ShortenStallTimeout(int32_t blocks_connected);
@@ -91,6 +95,7 @@ private:
     BlockAnnouncing& m_announcing;
     const HintsExchange& m_hints;
     const PeerStates<State> m_states{m_peers};
+    const PackedAsking m_packed;
     SpoiltRecord m_spoilt{m_peers};
     std::optional<BlockDownloader> m_downloader; //!< exists from the first download on
     BlockSink* m_sink = nullptr;

@@ -171,18 +171,24 @@ bool BlockServing::AwaitsChain(const State& state) const
     return false;
 }
 
-void BlockServing::ServeBlock(Peer& peer, const InventoryItem& item)
+const HeaderNode* BlockServing::Servable(Peer& peer, const BlockHash& hash, bool filtered)
 {
-    const HeaderNode* const node = m_at.chain.Find(item.hash);
-    if (!node) return;
+    const HeaderNode* const node = m_at.chain.Find(hash);
+    if (!node) return nullptr;
     if (!MayServe(*node)) {
         m_at.log.Debug(LogCategory::kNet,
                        "ignoring request from peer={} for old block that isn't in the main chain",
                        peer.Id());
-        return;
+        return nullptr;
     }
-    if (IsBeyondLimits(peer, item, *node)) return;
-    if (!m_at.chain.Facts(*node).have_data) return;
+    if (IsBeyondLimits(peer, filtered, *node)) return nullptr;
+    return m_at.chain.Facts(*node).have_data ? node : nullptr;
+}
+
+void BlockServing::ServeBlock(Peer& peer, const InventoryItem& item)
+{
+    const HeaderNode* const node = Servable(peer, item.hash, item.type == kInvFilteredBlock);
+    if (!node) return;
     if (!SendBlock(peer, item, *node)) return m_peers.Close(peer);
     BlockHash& continuation = m_states[peer].continuation;
     if (item.hash != continuation) return;
@@ -205,10 +211,9 @@ bool BlockServing::IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node
 }
 
 /** Drops a peer that requests a block which it must not get. */
-bool BlockServing::IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node)
+bool BlockServing::IsBeyondLimits(Peer& peer, bool filtered, const HeaderNode& node)
 {
-    const bool filtered = item.type == kInvFilteredBlock && !MayUploadHistory(peer);
-    if (filtered || IsBeyondUploadTarget(peer, node)) {
+    if ((filtered && !MayUploadHistory(peer)) || IsBeyondUploadTarget(peer, node)) {
         m_peers.Drop(peer, "historical block serving limit reached");
         return true;
     }

@@ -29,6 +29,9 @@ public:
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
 
+    /** The block if the peer may have it and we do; null: it gets no answer, or was dropped for the
+     *  request. `filtered`: through its Bloom filter. */
+    const HeaderNode* Servable(Peer& peer, const BlockHash& hash, bool filtered = false);
     /** Whether the block is on the active chain, or recent: serving old stale blocks would allow
      *  fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
@@ -49,7 +52,7 @@ private:
     bool AwaitsChain(const State& state) const;
     void ServeBlock(Peer& peer, const InventoryItem& item);
     bool MayUploadHistory(const Peer& peer) const;
-    bool IsBeyondLimits(Peer& peer, const InventoryItem& item, const HeaderNode& node);
+    bool IsBeyondLimits(Peer& peer, bool filtered, const HeaderNode& node);
     bool SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node);
     void SendBlockTxn(Peer& peer, const GetBlockTxnMessage& request, const BlockView& block);
     const HeaderNode& ForkWithActive(const std::vector<BlockHash>& locator) const;

@@ -19,10 +19,10 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
     : m_peers(std::move(surroundings), std::move(options))
 {
     // The order of due work, of answers to a verack, and of rounds.
-    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_blocks,
-                       &m_compact, &m_announcing, &m_serving, &m_filters, &m_spent_coins,
-                       &m_rotation, &m_hints,
-                       &m_tx_announcer, &m_txs, &m_bloom, &m_handshake, &m_private},
+    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_packing,
+                       &m_blocks, &m_compact, &m_announcing, &m_serving, &m_filters,
+                       &m_spent_coins, &m_packed, &m_rotation, &m_hints, &m_tx_announcer,
+                       &m_txs, &m_bloom, &m_handshake, &m_private},
                       {&m_handshake, &m_private});
 }
 
@@ -44,6 +44,7 @@ PeerTopic* PeerManager::TopicOf(MessageTopic topic)
     case MessageTopic::kBloom: return &m_bloom;
     case MessageTopic::kHints: return &m_hints;
     case MessageTopic::kSpentCoins: return &m_spent_coins;
+    case MessageTopic::kPacked: return &m_packed;
     }
     return nullptr;
 }
@@ -126,7 +127,7 @@ bool PeerManager::BringsBlock(const Peer& peer) const
     if (peer.closing || peer.unread.empty()) return false;
     const std::string& type = peer.unread.front().type;
     if (type != CompactBlockMessage::kType && type != BlockTxnMessage::kType &&
-        type != BlockMessage::kType) {
+        type != BlockMessage::kType && type != PackedMessage::kType) {
         return false;
     }
     return m_announcing.IsAnnouncer(peer) || m_blocks.IsAsked(peer);

@@ -15,6 +15,7 @@
 #include "net/peer/filter_serving.h"
 #include "net/peer/handshake.h"
 #include "net/peer/keepalive.h"
+#include "net/peer/packed_serving.h"
 #include "net/peer/peer_rotation.h"
 #include "net/peer/spent_coins_serving.h"
 #include "net/peer/private_relay.h"
@@ -119,11 +120,13 @@ private:
     HintsExchange m_hints{m_peers};
     HeaderDownload m_headers{m_peers, m_chains, m_txs};
     BlockAnnouncing m_announcing{m_peers, m_chains, m_forms};
-    BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints};
+    PackingFeature m_packing{m_peers};
+    BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints, m_packing};
     CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
     BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
     FilterServing m_filters{m_peers, m_serving};
     SpentCoinsServing m_spent_coins{m_peers, m_serving};
+    PackedServing m_packed{m_peers, m_packing, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
     std::optional<PeerId> m_next; //!< the peer at which Work() continues; nothing: the first
     uint64_t m_steps = 0;         //!< messages read, and further answers to one

@@ -6,6 +6,7 @@
 
 #include "net/wire/hints_messages.h"
 #include "net/wire/messages.h"
+#include "net/wire/packed_blocks.h"
 #include "net/wire/spent_coins.h"
 
 #include <tuple>
@@ -29,6 +30,7 @@ enum class MessageTopic : uint8_t {
     kBloom,
     kHints,
     kSpentCoins,
+    kPacked,
 };
 
 /** The stage from which a peer may send a message; earlier messages are ignored. */
@@ -69,6 +71,7 @@ inline constexpr size_t kHeaders = kCount + kMaxHeaders * (BlockHeader::kSize + 
 inline constexpr size_t kGetBlockTxn = kHash + kLongCount + 65'536 * kCount;
 inline constexpr size_t kHints = 1 + kMaxHintsOffers * HintsOffer::kSize;
 inline constexpr size_t kHintsPart = kHash + 4 + 4;
+inline constexpr size_t kGetPacked = kCount + kMaxPackedRequest * kHash;
 } // namespace message_sizes
 
 /** All messages: those of Core in its order, and then ours. */
@@ -119,6 +122,8 @@ inline constexpr auto kMessages = [] {
                                        size::kHintsPart + size::kLongCount + kMaxHintsData},
         MessageEntry<GetSpentCoinsMessage>{0, kSpentCoins, kEstablished, size::kHash + 4},
         MessageEntry<SpentCoinsMessage>{0, kSpentCoins, kEstablished, kMaxPayload},
+        MessageEntry<GetPackedMessage>{0, kPacked, kEstablished, size::kGetPacked},
+        MessageEntry<PackedMessage>{0, kBlocks, kEstablished, kMaxPayload},
     };
 }();
 /** The number of messages, at the front of kMessages, that Core knows. */

@@ -87,6 +87,7 @@ public:
         sim::Host& host = *m_hosts.back();
         if (peer < 3) {
             host.tamper = [this, peer](OutgoingMessage& message) {
+                if (message.type == PackedMessage::kType) return CutBatch(message.payload);
                 return message.type != BlockMessage::kType || Lie(peer, message.payload);
             };
         } else if (peer < 5) {
@@ -124,6 +125,12 @@ public:
         }
         payload = draft.ToBytes();
         return true;
+    }
+    /** A batch that is cut off, or none: no lie, as it costs the peer its place alone. */
+    bool CutBatch(Bytes& payload)
+    {
+        if (m_rng.Chance(1, 2)) payload.resize(m_rng.Below(payload.size()));
+        return m_rng.Chance(3, 4);
     }
     /** Some header that does not follow from the one before. A list of one may do, elsewhere. */
     void LieInHeaders(int peer, Bytes& payload)

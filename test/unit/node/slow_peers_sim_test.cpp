@@ -180,7 +180,9 @@ private:
                 HoldBackHeaders(actor, strategy.header_gap, std::move(message));
                 return false;
             }
-            if (message.type != BlockMessage::kType || actor.passing) return true;
+            const bool blocks =
+                message.type == BlockMessage::kType || message.type == PackedMessage::kType;
+            if (!blocks || actor.passing) return true;
             if (actor.given++ < strategy.honest_blocks) return true;
             if (strategy.gap != 0) HoldBack(actor, strategy, std::move(message));
             return false;

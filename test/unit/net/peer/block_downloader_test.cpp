@@ -104,6 +104,23 @@ using Verdict = BlockDownloader::Verdict;
 
 } // namespace
 
+TEST_CASE("in bunches a peer is asked again when a quarter of its requests is free",
+          "[block_downloader]")
+{
+    Fixture f(100, true);
+    BlockDownloader::Source source{1, &f.chain.BestHeader()};
+    source.bunched = true;
+    CHECK(f.AskAs(source) == Heights(1, 16));
+    for (int32_t height = 1; height <= 3; ++height) {
+        f.Deliver(1, height);
+        CHECK(f.AskAs(source).empty());
+    }
+    f.Deliver(1, 4);
+    CHECK(f.AskAs(source) == Heights(17, 20));
+    f.Deliver(1, 5);
+    CHECK(f.Ask(1) == Heights(21, 21));
+}
+
 TEST_CASE("blocks are asked for in order, sixteen of a peer", "[block_downloader]")
 {
     Fixture f(100, true);

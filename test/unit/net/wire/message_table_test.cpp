@@ -45,6 +45,8 @@ Message Longest()
         Fill(out.list, address);
     } else if constexpr (std::is_same_v<Message, GetBlockTxnMessage>) {
         for (uint32_t i = 0; i < 65'536; ++i) out.indexes.push_back(static_cast<uint16_t>(i));
+    } else if constexpr (std::is_same_v<Message, GetPackedMessage>) {
+        Fill(out.blocks, BlockHash());
     } else if constexpr (std::is_same_v<Message, HintsMessage>) {
         Fill(out.list, HintsOffer());
     } else if constexpr (std::is_same_v<Message, HintsDataMessage>) {
@@ -112,12 +114,13 @@ TEST_CASE("the numbers are those of BIP324", "[messages]")
     }
 }
 
-TEST_CASE("Core knows all messages but those about hints and spent coins", "[messages]")
+TEST_CASE("Core knows all messages but those about hints, coins and packed blocks", "[messages]")
 {
     for (const MessageRow& row : kMessageRows) {
         INFO(row.type);
         const bool ours =
-            row.topic == MessageTopic::kHints || row.topic == MessageTopic::kSpentCoins;
+            row.topic == MessageTopic::kHints || row.topic == MessageTopic::kSpentCoins ||
+            row.topic == MessageTopic::kPacked || row.type == PackedMessage::kType;
         CHECK(IsCoreMessage(row.type) == !ours);
     }
     CHECK_FALSE(IsCoreMessage("nonsense"));

@@ -488,6 +488,19 @@ SpentCoinsMessage OfScript(const std::string& script)
 
 } // namespace
 
+TEST_CASE("a request for packed blocks", "[messages]")
+{
+    CheckBytes(GetPackedMessage{}, "00");
+    CheckBytes(GetPackedMessage{{{BlockHash(kA), BlockHash(kA)}, 0}}, "02" + kHashA + kHashA);
+    CHECK_FALSE(Refusal<GetPackedMessage>("02" + kHashA).empty());
+    GetPackedMessage many;
+    many.blocks.items.resize(kMaxPackedRequest + 1);
+    const auto read = Decode<GetPackedMessage>(Encode(many));
+    REQUIRE(read);
+    CHECK(read->blocks.items.size() == kMaxPackedRequest);
+    CHECK(read->blocks.TooMany());
+}
+
 TEST_CASE("spent coins: each shape of a script", "[messages]")
 {
     CheckBytes(GetSpentCoinsMessage{kA, 0x010203}, kHashA + "03020100");

@@ -1,0 +1,47 @@
+// See packed_asking.h.
+#include "net/peer/packed_asking.h"
+
+#include "util/found.h"
+
+namespace ibd {
+
+bool PackedAsking::IsDue(const Peer& peer) const
+{
+    const State& state = m_states[peer];
+    return m_feature.IsAgreed(peer) && state.speed.IsSlow() &&
+           state.owed.size() + kMaxPackedRequest <= kMaxOwed;
+}
+
+void PackedAsking::Ask(Peer& peer, const std::vector<const HeaderNode*>& nodes) const
+{
+    if (nodes.empty()) return;
+    GetPackedMessage message;
+    for (const HeaderNode* node : nodes) {
+        m_at.log.Debug(LogCategory::kNet, "Requesting packed block {} ({}) peer={}",
+                       node->hash.ToHex(), node->height, peer.Id());
+        message.blocks.items.push_back(node->hash);
+        m_states[peer].owed.insert(node);
+    }
+    m_peers.Send(peer, message);
+}
+
+/** A damaged batch costs the peer its place, and nothing else: any node of ours that carries it on
+ *  a bad line would be banned for the line. */
+Result<std::vector<Bytes>> PackedAsking::Unpack(Peer& peer, ByteSpan batch) const
+{
+    std::vector<Bytes> none;
+    if (!m_feature.IsAgreed(peer)) {
+        m_peers.LogUnknown(peer, PackedMessage::kType);
+        return none;
+    }
+    if (m_states[peer].owed.empty()) {
+        m_peers.Drop(peer, "peer sent packed blocks that were not requested");
+        return none;
+    }
+    auto blocks = UnpackBlocks(batch);
+    if (!IsBadData(blocks)) return blocks;
+    m_peers.Drop(peer, blocks.Message(), true);
+    return none;
+}
+
+} // namespace ibd

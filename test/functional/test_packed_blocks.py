@@ -1,0 +1,75 @@
+"""Packed blocks between two nodes (-blockcompression): over a slow line a sync asks for them, with
+fewer bytes; a batch that is damaged on its way costs the peer its place and nothing else."""
+
+import time
+
+from framework import FunctionalTest, free_port
+from generated import small_chain
+from message_relay import MessageRelay
+
+SLOW = 200_000  # bytes a second
+
+
+class PackedBlocks(FunctionalTest):
+    def setUp(self):
+        super().setUp()
+        self.made = small_chain()
+        self.bytes = {"block": 0, "packed": 0}
+
+    def server(self, *args):
+        node = self.made.place(self.node())
+        node.p2p_port = free_port()
+        node.start("-reindex", "-listen=1", "-connect=0", f"-bind=127.0.0.1:{node.p2p_port}",
+                   *args)
+        node.wait_for_tip(self.made.tip)
+        return node
+
+    def line_to(self, server, change=lambda kind, payload: payload):
+        """The port of a slow line."""
+        def slow(kind, payload):
+            if kind in self.bytes:
+                self.bytes[kind] += len(payload)
+            time.sleep(len(payload) / SLOW)
+            return change(kind, payload)
+        relay = MessageRelay(server.p2p_port, slow)
+        self.addCleanup(relay.close)
+        return relay.port
+
+    def client(self, *ports_and_args):
+        node = self.node()
+        node.start("-debug=net", "-v2transport=0", "-ibdbooster=0",
+                   *(f"-connect=127.0.0.1:{arg}" if isinstance(arg, int) else arg
+                     for arg in ports_and_args))
+        return node
+
+    def test_a_slow_line(self):
+        server = self.server()
+        self.client(self.line_to(server)).wait_for_tip(self.made.tip)
+        size = sum(server.rpc("getblock", server.rpc("getblockhash", height))["size"]
+                   for height in range(1, server.rpc("getblockcount") + 1))
+        self.assertGreater(self.bytes["packed"], self.bytes["block"])
+        self.assertLess(sum(self.bytes.values()), size * 3 / 4)
+
+    def test_a_damaged_batch(self):
+        server = self.server()
+        harm = [lambda batch: batch[:len(batch) // 2],
+                lambda batch: bytes([batch[0], 1, 0xff, 0xff, 0xff, 0x7f]) + batch[2:],
+                lambda batch: batch[:20] + bytes([batch[20] ^ 0xff]) + batch[21:]]
+
+        def change(kind, payload):
+            return harm.pop(0)(payload) if harm and kind == "packed" else payload
+        node = self.client(self.line_to(server, change))
+        node.wait_for_tip(self.made.tip)
+        self.assertEqual(harm, [])
+        self.assertEqual(node.log_text.count("a batch of blocks"), 3)
+        self.assertNotIn("discouraging", node.log_text)
+        self.assertNotIn("UpdateTip: invalid", node.log_text)
+
+    def test_off_at_either_end(self):
+        for here, there in (("1", "0"), ("0", "1")):
+            server = self.server(f"-blockcompression={there}")
+            node = self.client(self.line_to(server), f"-blockcompression={here}")
+            node.wait_for_tip(self.made.tip)
+            node.stop()
+            server.stop()
+        self.assertEqual(self.bytes["packed"], 0)
