@@ -42,7 +42,7 @@ Bytes ReadFile(const char* path)
 std::vector<Bytes> MakeChain(const ChainParams& params, const std::vector<Bytes>& bodies, int times)
 {
     HeaderTree tree(params);
-    const HeaderNode* last = &tree.Genesis();
+    const HeaderNode* last = tree.Genesis();
     std::vector<Bytes> out{Bytes()};
     for (size_t i = 0; i < bodies.size() * size_t(times); ++i) {
         Bytes raw = bodies[i % bodies.size()];

@@ -99,7 +99,7 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockcompression", "=<level>",
      "Level of zstd at which blocks are packed for nodes of this project on slow lines, which are "
-     "asked for them in turn; 0: neither (default: 1, up to 19)",
+     "asked for them in turn; 0: neither (default: 0, up to 19)",
      kPlain, kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
     {"-blockcompressioncpu", "=<n>",
      "Percent of a core's time to pack blocks for peers at most (default: 25)", kPlain,

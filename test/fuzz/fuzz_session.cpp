@@ -78,6 +78,7 @@ private:
         const uint8_t choice = m_input.Byte();
         out.blocks_only = (choice & 1) != 0;
         out.serve_spent_coins = (choice & 2) != 0;
+        out.pack_level = (choice & 4) == 0 ? 1 : 0;
         return out;
     }
     void Act()

@@ -3,6 +3,8 @@
 
 #include "util/found.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 bool PackedAsking::IsDue(const Peer& peer) const
@@ -39,9 +41,23 @@ Result<std::vector<Bytes>> PackedAsking::Unpack(Peer& peer, ByteSpan batch) cons
         return none;
     }
     auto blocks = UnpackBlocks(batch);
-    if (!IsBadData(blocks)) return blocks;
-    m_peers.Drop(peer, blocks.Message(), true);
+    if (IsBadData(blocks)) {
+        m_peers.Drop(peer, blocks.Message(), true);
+        return none;
+    }
+    if (!blocks || AreOwed(peer, *blocks)) return blocks;
+    m_peers.Drop(peer, "peer sent packed blocks that were not requested");
     return none;
+}
+
+/** A batch of few bytes can have megabytes of blocks, so it may have none beyond those owed. */
+bool PackedAsking::AreOwed(const Peer& peer, const std::vector<Bytes>& blocks) const
+{
+    const auto& owed = m_states[peer].owed;
+    return std::ranges::all_of(blocks, [&](const Bytes& raw) {
+        if (raw.size() < BlockHeader::kSize) return false;
+        return owed.contains(m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash()));
+    });
 }
 
 } // namespace ibd

@@ -44,6 +44,8 @@ private:
         std::set<const HeaderNode*> owed;
     };
 
+    bool AreOwed(const Peer& peer, const std::vector<Bytes>& blocks) const;
+
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
     const PackingFeature& m_feature;

@@ -30,7 +30,7 @@ TEST_CASE("handshake of an inbound peer", "[peer_manager]")
     CHECK(ours->start_height == 0);
     CHECK(ours->relay);
     CHECK(ours->receiver.ToString() == "8.8.8.8:8333");
-    CHECK(node.Types(id) == Types{"version", "wtxidrelay", "sendaddrv2", "feature", "verack"});
+    CHECK(node.Types(id) == Types{"version", "wtxidrelay", "sendaddrv2", "verack"});
     CHECK_FALSE(node.Info(id).established);
 
     node.Say(id, PingMessage{1});
@@ -62,7 +62,7 @@ TEST_CASE("handshake of an outbound peer", "[peer_manager]")
     const PeerId id = node.Connect(ConnectionKind::kOutboundFullRelay);
     CHECK(node.Types(id) == Types{"version"});
     node.Say(id, TestNode::Version());
-    CHECK(node.Types(id) == Types{"wtxidrelay", "sendaddrv2", "feature", "verack"});
+    CHECK(node.Types(id) == Types{"wtxidrelay", "sendaddrv2", "verack"});
     node.Say(id, VerackMessage{});
     CHECK(node.Types(id) == Types{"sendcmpct", "ping", "getheaders"});
 

@@ -136,7 +136,7 @@ struct Syncing {
         return *PackBlocks(spans, 1);
     }
 
-    TestNode node{RegtestParams()};
+    TestNode node{RegtestParams(), Packing()};
     TestChain theirs;
     Store store{node};
     std::deque<Uint256> owed;
@@ -330,6 +330,18 @@ TEST_CASE("a batch that was not requested ends the connection", "[packed]")
     const PeerId peer = sync.Meet("8.8.8.8:8333");
     sync.node.SayRaw(peer, "packed", batch);
     CHECK(sync.node.IsClosed(peer));
+}
+
+TEST_CASE("a batch has no blocks beyond those requested", "[packed]")
+{
+    Syncing sync;
+    const PeerId peer = sync.Meet("8.8.8.8:8333");
+    const GetPackedMessage request = sync.SlowDown(peer);
+    const int before = sync.store.puts;
+    sync.node.SayRaw(peer, "packed",
+                     sync.Batch({request.blocks.items[0], sync.theirs.Tip().hash}));
+    CHECK(sync.node.IsClosed(peer));
+    CHECK(sync.store.puts == before);
 }
 
 TEST_CASE("a batch waits until the sink has room for its blocks", "[packed]")

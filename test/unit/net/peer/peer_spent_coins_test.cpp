@@ -28,7 +28,6 @@ PeerOptions WithSpentCoins()
 {
     PeerOptions out;
     out.serve_spent_coins = true;
-    out.pack_level = 0; // another feature
     return out;
 }
 
@@ -87,9 +86,7 @@ TEST_CASE("spent coins are announced on request, to peers that know features", "
     CHECK(Announced(s.node, ConnectionKind::kInbound, old).empty());
     PeerOptions pruned = WithSpentCoins();
     pruned.prune_mode = true;
-    PeerOptions without_coins = pruned;
-    without_coins.prune_mode = without_coins.serve_spent_coins = false;
-    for (const PeerOptions& options : {without_coins, pruned}) {
+    for (const PeerOptions& options : {PeerOptions(), pruned}) {
         Serving without(options);
         CHECK(Announced(without.node, ConnectionKind::kInbound).empty());
         CHECK(without.Ask(without.At(5).hash).empty());
