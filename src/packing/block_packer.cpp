@@ -68,10 +68,23 @@ std::vector<ByteSpan> WitnessItems(const InputView& input)
     return items;
 }
 
-/** Whether the model says all of the block. */
+/** Whether `key` is a public key of 65 bytes whose y follows from its x. */
+bool IsLongKey(ByteSpan key)
+{
+    CompressedKey half;
+    half[0] = 2 + (key[64] & 1);
+    std::copy_n(key.begin() + 1, 32, half.begin() + 1);
+    const auto whole = DecompressPublicKey(half);
+    return whole && Text(*whole) == Text(key);
+}
+
+/** Whether the model says all of the block, and in bounded time. */
 bool IsModelled(const BlockView& block, ByteSpan raw)
 {
     if (block.Raw().size() != raw.size()) return false;
+    size_t items = 0;
+    for (const InputView& input : block.Inputs()) items += input.witness_items;
+    if (items > kMaxWitnessItems) return false;
     const auto in_range = [](const OutputView& output) { return MoneyRange(output.value); };
     return std::all_of(block.Outputs().begin(), block.Outputs().end(), in_range);
 }
@@ -89,17 +102,6 @@ std::vector<ByteSpan> Pushes(ByteSpan script)
 }
 
 } // namespace
-
-bool IsModelledKey(ByteSpan key)
-{
-    if (key.size() == 33) return key[0] == 2 || key[0] == 3;
-    if (key.size() != 65 || key[0] != 4) return false;
-    CompressedKey half;
-    half[0] = 2 + (key[64] & 1);
-    std::copy_n(key.begin() + 1, 32, half.begin() + 1);
-    const auto whole = DecompressPublicKey(half);
-    return whole && Text(*whole) == Text(key);
-}
 
 void BlockPacker::Pack(StreamWriter& streams)
 {
@@ -373,6 +375,20 @@ bool BlockPacker::PutSignatureItem(ByteSpan item)
     Append(At(PackStream::kSignatures), *numbers);
     if (type != 1) At(PackStream::kData).push_back(type);
     return true;
+}
+
+/** Whether `key` is stored as its x, which costs work on both sides. Of several questions about the
+ *  same bytes only the first looks at them. */
+bool BlockPacker::IsModelledKey(ByteSpan key)
+{
+    if (m_keys.size() >= kMaxBatchKeys) return false;
+    if (key.size() == 33) return key[0] == 2 || key[0] == 3;
+    if (key.size() != 65 || key[0] != 4) return false;
+    if (key.data() == m_last_long.data()) return m_last_modelled;
+    if (m_long_keys == kMaxLongKeys) return false;
+    ++m_long_keys;
+    m_last_long = key;
+    return m_last_modelled = IsLongKey(key);
 }
 
 void BlockPacker::PutKey(ByteSpan key)

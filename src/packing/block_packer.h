@@ -56,6 +56,7 @@ private:
     void PutScript(ByteSpan script, bool last_may_be_script);
     void PutItem(ByteSpan item, bool may_be_script);
     bool PutSignatureItem(ByteSpan item);
+    bool IsModelledKey(ByteSpan key);
     void PutKey(ByteSpan key);
     void PutScriptRef(size_t index);
     void PutHashes();
@@ -74,13 +75,13 @@ private:
     size_t m_scripts_used = 0; //!< of m_scripts, in the blocks so far
     Numbers m_key_numbers;
     std::vector<ByteSpan> m_keys;
+    size_t m_long_keys = 0; //!< that were looked at
+    ByteSpan m_last_long;   //!< the last one
+    bool m_last_modelled = false;
     Numbers m_txids;
     size_t m_txid_count = 0;
     uint32_t m_lock_time = 0; //!< the last that was not 0
     std::vector<PendingHash> m_pending;
 };
-
-/** Whether `key` is a public key of 33 bytes, or one of 65 bytes whose y its x gives. */
-bool IsModelledKey(ByteSpan key);
 
 } // namespace ibd

@@ -71,6 +71,7 @@ bool BlockUnpacker::Unpack(const std::vector<size_t>& sizes, std::vector<Bytes>&
 void BlockUnpacker::TakeKeys()
 {
     Reader& forms = In(PackStream::kKeyForms);
+    if (forms.Remaining() > kMaxBatchKeys) return (void)Fail();
     m_key_forms = forms.Span(forms.Remaining());
     m_keys = In(PackStream::kKeys).Span(kKeyBytes * m_key_forms.size());
     for (const uint8_t form : m_key_forms) {
@@ -516,6 +517,7 @@ void BlockUnpacker::AppendKey(Bytes& to, size_t index)
     std::copy_n(m_keys.begin() + static_cast<ptrdiff_t>(kKeyBytes * index), kKeyBytes,
                 key.begin() + 1);
     if (!(m_key_forms[index] & kKeyLong)) return Append(to, key);
+    if (m_key_roots++ == kMaxKeyRoots) return (void)Fail();
     const auto whole = DecompressPublicKey(key);
     if (!whole) return (void)Fail();
     Append(to, *whole);

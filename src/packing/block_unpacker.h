@@ -69,6 +69,7 @@ private:
     std::vector<Bytes> m_scripts;
     size_t m_scripts_used = 0;
     size_t m_keys_used = 0;
+    size_t m_key_roots = 0; //!< square roots so far
     std::unordered_map<size_t, Hash20> m_key_hashes;
     std::unordered_map<size_t, Hash20> m_script_hashes20;
     std::unordered_map<size_t, Hash32> m_script_hashes32;

@@ -1,12 +1,15 @@
 // Batches of blocks: real blocks come back byte for byte, alone and together, whole and mutated; a
 // damaged batch, a bomb and a batch above the bounds are errors.
 #include "packing/block_batch.h"
+#include "packing/pack_forms.h"
+#include "packing/pack_streams.h"
 #include "primitives/block.h"
 #include "primitives/serialize.h"
 
 #include "support/catch.h"
 #include "support/testdata.h"
 
+#include <functional>
 #include <zstd.h>
 
 namespace ibd {
@@ -238,6 +241,121 @@ TEST_CASE("a stream that has another size than stated is refused", "[packing]")
         writer.Raw(bomb);
     });
     CHECK(Refusal(stated) == "a stream of a batch of blocks has another size than stated");
+}
+
+namespace {
+
+/** A block whose one transaction has one input with these witness items. */
+Bytes BlockOfItems(const std::vector<Bytes>& items)
+{
+    Bytes out(BlockHeader::kSize);
+    Writer writer(out);
+    writer.CompactSize(1);
+    writer.U32(2);
+    writer.Raw(AsBytes(std::string_view("\0\1\1", 3)));
+    writer.Raw(RandomBytes(32));
+    writer.U32(0);
+    writer.CompactSize(0);
+    writer.U32(0xffffffff);
+    writer.CompactSize(1);
+    writer.U64(1000);
+    writer.Raw(Bytes{22, 0, 20});
+    writer.Raw(RandomBytes(20));
+    writer.CompactSize(items.size());
+    for (const Bytes& item : items) {
+        writer.CompactSize(item.size());
+        writer.Raw(item);
+    }
+    writer.U32(0);
+    return out;
+}
+
+/** Any point of the curve with 65 bytes. */
+Bytes LongKey()
+{
+    for (;;) {
+        CompressedKey half;
+        half[0] = 2;
+        const Bytes x = RandomBytes(32);
+        std::copy(x.begin(), x.end(), half.begin() + 1);
+        if (const auto whole = DecompressPublicKey(half)) return {whole->begin(), whole->end()};
+    }
+}
+
+Bytes ShortKey()
+{
+    Bytes key = RandomBytes(33);
+    key[0] = 2;
+    return key;
+}
+
+/** The batch of one block after a change of its streams. */
+Bytes WithStreams(ByteSpan batch, size_t block_size,
+                  const std::function<void(StreamWriter&)>& change)
+{
+    Reader in(batch);
+    in.U8();
+    in.VarInt();
+    in.VarInt();
+    StreamReader read;
+    REQUIRE(read.Load(in));
+    StreamWriter streams;
+    for (size_t i = 0; i < kPackStreams; ++i) {
+        const auto stream = static_cast<PackStream>(i);
+        Append(streams.At(stream), read.At(stream).Span(read.At(stream).Remaining()));
+    }
+    change(streams);
+    Bytes out;
+    Writer writer(out);
+    writer.U8(1);
+    writer.VarInt(1);
+    writer.VarInt(block_size);
+    REQUIRE(streams.Store(1, out));
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("blocks with more keys and witness items than a batch models come back", "[packing]")
+{
+    std::vector<Bytes> keys(2 * kMaxBatchKeys);
+    for (Bytes& key : keys) key = ShortKey();
+    const Bytes many = BlockOfItems(keys);
+    CHECK(Check({many}) < many.size());
+    const Bytes longer = BlockOfItems(std::vector<Bytes>(3 * kMaxLongKeys, LongKey()));
+    CHECK(Check({longer}) < longer.size() / 2);
+    Check({BlockOfItems(std::vector<Bytes>(kMaxWitnessItems + 1, {1}))});
+}
+
+TEST_CASE("a batch that costs its reader too much is refused", "[packing]")
+{
+    const size_t uses = 8'000; // its count has as many bytes as the larger ones below
+    const Bytes block = BlockOfItems(std::vector<Bytes>(uses, LongKey()));
+    const Bytes batch = Pack({block});
+    const auto with_uses = [&](size_t count) {
+        return WithStreams(batch, block.size() + 66 * (count - uses), [&](StreamWriter& streams) {
+            Bytes& numbers = streams.At(PackStream::kNumbers);
+            numbers.resize(numbers.size() - 2); // the number of items
+            streams.To(PackStream::kNumbers).VarInt(count);
+            for (size_t i = uses; i < count; ++i) {
+                streams.At(PackStream::kTokens).push_back(kKeyItem);
+                streams.To(PackStream::kKeyRefs).VarInt(1);
+            }
+        });
+    };
+    CHECK(Refusal(with_uses(uses)).empty());
+    CHECK(Refusal(with_uses(kMaxKeyRoots)).empty());
+    CHECK(Refusal(with_uses(kMaxKeyRoots + 1)) == "a batch of blocks is damaged");
+
+    const Bytes empty = Pack({BlockOfItems({})});
+    const auto with_keys = [&](size_t count) {
+        return WithStreams(empty, BlockOfItems({}).size(), [&](StreamWriter& streams) {
+            streams.At(PackStream::kKeyForms).resize(count);
+            streams.At(PackStream::kKeys).resize(32 * count);
+        });
+    };
+    CHECK(Refusal(with_keys(0)).empty());
+    CHECK(Refusal(with_keys(kMaxBatchKeys + 1)) == "a batch of blocks is damaged");
 }
 
 } // namespace ibd
