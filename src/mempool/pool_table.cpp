@@ -47,7 +47,7 @@ void PoolTable::Grow()
 
 void PoolTable::Insert(uint64_t hash, const PoolTx& tx, uint32_t input)
 {
-    if ((m_size + 1) * 4 > m_slots.size() * 3) Grow();
+    if ((m_size + 1) * 16 > m_slots.size() * m_fullest) Grow();
     Place({&tx, static_cast<uint32_t>(hash), input});
     ++m_size;
 }

@@ -122,9 +122,9 @@ private:
     const HashHasher m_id_hasher;
     const OutPointHasher m_outpoint_hasher;
     PoolStore m_txs IBD_GUARDED_BY(mutex);
-    PoolTable m_by_id IBD_GUARDED_BY(mutex);
-    PoolTable m_by_wtxid IBD_GUARDED_BY(mutex);
-    PoolTable m_spenders IBD_GUARDED_BY(mutex); //!< by spent output
+    PoolTable m_by_id IBD_GUARDED_BY(mutex){12};
+    PoolTable m_by_wtxid IBD_GUARDED_BY(mutex){11};
+    PoolTable m_spenders IBD_GUARDED_BY(mutex){10}; //!< by spent output
     PoolTxSet m_unbroadcast IBD_GUARDED_BY(mutex);
     std::map<Txid, Amount> m_deltas IBD_GUARDED_BY(mutex);
     ClusterIndex m_clusters IBD_GUARDED_BY(mutex);

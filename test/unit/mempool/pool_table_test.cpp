@@ -33,8 +33,9 @@ const PoolTx* Find(const PoolTable& table, uint64_t hash, uint64_t key, uint32_t
 
 TEST_CASE("a table finds its entries, also where hashes collide", "[mempool]")
 {
+    const auto fullest = GENERATE(size_t{12}, size_t{11}, size_t{10}, size_t{15}, size_t{1});
     Rng rng(36);
-    PoolTable table;
+    PoolTable table(fullest);
     struct Entry {
         std::unique_ptr<PoolTx> tx;
         uint64_t hash = 0;
@@ -79,6 +80,25 @@ TEST_CASE("a table finds its entries, also where hashes collide", "[mempool]")
             CHECK(Find(table, entry.hash + 1, key, entry.input) == nullptr);
         }
     }
+}
+
+TEST_CASE("tables with different shares of used slots never grow together", "[mempool]")
+{
+    const auto entry = Made(1, 0);
+    std::vector<PoolTable> tables{PoolTable(12), PoolTable(11), PoolTable(10)};
+    size_t growths = 0;
+    for (uint64_t i = 0; i < 100'000; ++i) {
+        size_t at_once = 0;
+        for (PoolTable& table : tables) {
+            const size_t before = table.Capacity();
+            table.Insert(i * 0x9e3779b97f4a7c15 >> 32, *entry, static_cast<uint32_t>(i));
+            at_once += table.Capacity() != before ? 1 : 0;
+            REQUIRE(table.Capacity() > i + 1); // a search ends at a free slot
+        }
+        growths += at_once;
+        if (i > 0) REQUIRE(at_once <= 1); // the first entry makes all of them
+    }
+    CHECK(growths > 30);
 }
 
 TEST_CASE("the store of transactions lists the old ones in the order of arrival", "[mempool]")
