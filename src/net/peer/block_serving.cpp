@@ -137,7 +137,7 @@ void BlockServing::Serve(Peer& peer)
         if (peer.may_get_txs && !m_txs.Send(peer, item)) missing.list.items.push_back(item);
     }
     if (!state.requests.empty() && !state.requests.front().IsTx() && !is_paused() &&
-        !AwaitsChain(state)) {
+        !AwaitsChain(state.requests.front())) {
         const InventoryItem item = state.requests.front();
         state.requests.pop_front();
         if (item.IsBlock()) ServeBlock(peer, item);
@@ -149,16 +149,17 @@ PeerTopic::Unserved BlockServing::UnservedOf(const Peer& peer) const
 {
     const State& state = m_states[peer];
     if (state.requests.empty()) return Unserved::kNone;
-    return AwaitsChain(state) ? Unserved::kWaiting : Unserved::kReady;
+    return AwaitsChain(state.requests.front()) ? Unserved::kWaiting : Unserved::kReady;
 }
 
-/** Whether its next request is for a block that is being connected. Such blocks are announced
- *  before they are connected, so the peer may request one; without an answer it would wait for
- *  long. */
-bool BlockServing::AwaitsChain(const State& state) const
+bool BlockServing::AwaitsChain(const InventoryItem& item) const
 {
-    if (!state.requests.front().IsBlock()) return false;
-    const HeaderNode* node = m_at.chain.Find(state.requests.front().hash);
+    return item.IsBlock() && AwaitsChain(BlockHash(item.hash));
+}
+
+bool BlockServing::AwaitsChain(const BlockHash& hash) const
+{
+    const HeaderNode* node = m_at.chain.Find(hash);
     if (!node || m_at.chain.IsInitialBlockDownload() ||
         node->chain_work <= m_at.chain.Tip().chain_work) {
         return false;

@@ -32,6 +32,9 @@ public:
     /** The block if the peer may have it and we do; null: it gets no answer, or was dropped for the
      *  request. `filtered`: through its Bloom filter. */
     const HeaderNode* Servable(Peer& peer, const BlockHash& hash, bool filtered = false);
+    /** Whether the block is being connected. Such blocks are announced before they are connected,
+     * so a peer may request one; without an answer it would wait for long. */
+    bool AwaitsChain(const BlockHash& hash) const;
     /** Whether the block is on the active chain, or recent: serving old stale blocks would allow
      *  fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
@@ -49,7 +52,7 @@ private:
     void HandleGetBlocks(Peer& peer, ByteSpan payload);
     void HandleGetData(Peer& peer, ByteSpan payload);
     void HandleGetBlockTxn(Peer& peer, ByteSpan payload);
-    bool AwaitsChain(const State& state) const;
+    bool AwaitsChain(const InventoryItem& item) const;
     void ServeBlock(Peer& peer, const InventoryItem& item);
     bool MayUploadHistory(const Peer& peer) const;
     bool IsBeyondLimits(Peer& peer, bool filtered, const HeaderNode& node);

@@ -28,6 +28,7 @@ void PackedServing::Serve(Peer& peer)
 {
     auto& requests = m_states[peer].requests;
     if (requests.empty() || peer.closing || m_at.link.SendPaused(peer.Id())) return;
+    if (m_serving.AwaitsChain(requests.front())) return;
     const std::vector<const HeaderNode*> nodes = NextBlocks(peer);
     if (peer.closing) return;
     if (nodes.empty()) return requests.pop_front(); // as a block in getdata that is not served
@@ -36,7 +37,9 @@ void PackedServing::Serve(Peer& peer)
 
 PeerTopic::Unserved PackedServing::UnservedOf(const Peer& peer) const
 {
-    return m_states[peer].requests.empty() ? Unserved::kNone : Unserved::kReady;
+    const auto& requests = m_states[peer].requests;
+    if (requests.empty()) return Unserved::kNone;
+    return m_serving.AwaitsChain(requests.front()) ? Unserved::kWaiting : Unserved::kReady;
 }
 
 /** The next blocks that may make a batch: a power of two, consecutive, the first height a multiple

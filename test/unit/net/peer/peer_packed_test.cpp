@@ -243,6 +243,32 @@ TEST_CASE("a batch is packed once for all peers", "[packed]")
     }
 }
 
+TEST_CASE("a request for a block that is being connected is answered afterwards", "[packed]")
+{
+    TestNode node(RegtestParams(), Packing());
+    TestChain theirs(node.params);
+    for (TestChain* chain : {&node.chain, &theirs}) {
+        chain->first_time = kStart - 100; // a node at the tip
+        chain->Extend(12);
+    }
+    Store store{node};
+    store.connect = false;
+    const PeerId bringer = node.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
+    const PeerId asks = BefriendPacking(node, ConnectionKind::kInbound, "1.1.1.2:1");
+    const MadeBlock& block = theirs.Block(theirs.Extend(1));
+    node.SayRaw(bringer, "block", block.raw);
+    REQUIRE(node.chain.Tip().height == 12);
+    GetPackedMessage request = RequestFrom(node.chain, 12, 1);
+    request.blocks.items.push_back(block.header.Hash());
+    node.Say(asks, request);
+    CHECK(Sizes(node, asks) == std::vector<size_t>{1});
+    const HeaderNode& before = node.chain.Tip();
+    node.chain.Connect(*node.chain.Find(block.header.Hash()));
+    node.manager.TipChanged(node.chain.Tip(), before);
+    node.Run();
+    CHECK(Sizes(node, asks) == std::vector<size_t>{1});
+}
+
 TEST_CASE("without time to pack, blocks go out plain", "[packed]")
 {
     TestNode node(RegtestParams(), Packing(1, 0));
@@ -338,8 +364,7 @@ TEST_CASE("a batch has no blocks beyond those requested", "[packed]")
     const PeerId peer = sync.Meet("8.8.8.8:8333");
     const GetPackedMessage request = sync.SlowDown(peer);
     const int before = sync.store.puts;
-    sync.node.SayRaw(peer, "packed",
-                     sync.Batch({request.blocks.items[0], sync.theirs.Tip().hash}));
+    sync.node.SayRaw(peer, "packed", sync.Batch({request.blocks.items[0], sync.theirs.Tip().hash}));
     CHECK(sync.node.IsClosed(peer));
     CHECK(sync.store.puts == before);
 }
