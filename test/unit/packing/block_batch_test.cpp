@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-/** Of all kinds: before and after segwit, with taproot, with keys of 65 bytes. */
+/** Blocks of all kinds: before and after segwit, with taproot, with keys of 65 bytes. */
 constexpr const char* kBlocks[] = {
     "bitcoinj/block169482.dat",
     "bitcoinj/block227835.dat",

@@ -50,7 +50,7 @@ bool Announces(PeerOptions options, ConnectionKind kind, const char* address,
     return std::find(features.begin(), features.end(), kFeature) != features.end();
 }
 
-/** What a node sent to a peer as blocks: the number of blocks in each batch, 0 for a plain block.
+/** Answers to a peer with blocks: the number of blocks in each batch, 0 for a plain block.
  */
 std::vector<size_t> Sizes(TestNode& node, PeerId id, std::vector<Bytes>* blocks = nullptr)
 {
