@@ -377,8 +377,8 @@ bool BlockPacker::PutSignatureItem(ByteSpan item)
     return true;
 }
 
-/** Whether `key` is stored as its x, which costs work on both sides. Of several questions about the
- *  same bytes only the first looks at them. */
+/** Whether `key` is stored as its x, which costs work on both sides. The verdict on the last long
+ * key is kept, as each place of a key is asked about several times. */
 bool BlockPacker::IsModelledKey(ByteSpan key)
 {
     if (m_keys.size() >= kMaxBatchKeys) return false;

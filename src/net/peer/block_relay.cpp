@@ -107,13 +107,14 @@ void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
     TakeBlock(peer, std::move(message.payload));
 }
 
-/** Nothing says which blocks an unread batch had, so all owed ones are requested again. */
+/** After a failure of this machine the blocks of the batch are unknown, so all blocks that are
+ *  awaited from the peer are requested again. */
 void BlockRelay::TakePacked(Peer& peer, ByteSpan batch)
 {
     auto blocks = m_packed.Unpack(peer, batch);
     if (!blocks) {
         m_at.log.Warning("{}", blocks.Message());
-        for (const HeaderNode* node : m_packed.Owed(peer)) {
+        for (const HeaderNode* node : m_packed.Awaited(peer)) {
             if (!m_downloader || !m_downloader->Requests().IsAskedOf(peer.Id(), *node)) continue;
             m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
         }

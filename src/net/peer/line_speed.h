@@ -1,6 +1,6 @@
-// LineSpeed: whether the line to a peer is so slow that packed blocks come sooner than plain ones.
-// Counts what has come for blocks as it was sent, over the time in which blocks were awaited and we
-// read. Owned by BlockRelay. Values.
+// LineSpeed: whether the line to a peer is so slow that packed blocks arrive sooner than plain
+// ones. The speed is the bytes of messages with blocks over the time in which blocks were awaited
+// and we read. Owned by BlockRelay. Values.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace ibd {
 
 class LineSpeed {
 public:
-    // Bytes a second. On a faster line the work on both sides costs about the time that the bytes
-    // save (bench/README.md).
-    static constexpr int64_t kSlow = 6'000'000; //!< below it a line becomes slow
-    static constexpr int64_t kFast = 8'000'000; //!< from it on, it is not any more
+    // Bytes a second. On a faster line packing and unpacking take about as long as the saved bytes
+    // (bench/README.md).
+    static constexpr int64_t kSlow = 6'000'000; //!< a line below it becomes slow
+    static constexpr int64_t kFast = 8'000'000; //!< a slow line at or above it is slow no more
     static constexpr int64_t kSpan = 1'000'000; //!< microseconds over which it is measured
 
-    /** What has passed since the last call was no waiting for the line. Times in microseconds. */
+    /** Leaves out the time since the last call: it was no wait for the line. In microseconds. */
     void Skip(int64_t now) { m_last = now; }
     void Arrived(size_t bytes, int64_t now)
     {

@@ -11,7 +11,7 @@ bool PackedAsking::IsDue(const Peer& peer) const
 {
     const State& state = m_states[peer];
     return m_feature.IsAgreed(peer) && state.speed.IsSlow() &&
-           state.owed.size() + kMaxPackedRequest <= kMaxOwed;
+           state.awaited.size() + kMaxPackedRequest <= kMaxAwaited;
 }
 
 void PackedAsking::Ask(Peer& peer, const std::vector<const HeaderNode*>& nodes) const
@@ -22,7 +22,7 @@ void PackedAsking::Ask(Peer& peer, const std::vector<const HeaderNode*>& nodes) 
         m_at.log.Debug(LogCategory::kNet, "Requesting packed block {} ({}) peer={}",
                        node->hash.ToHex(), node->height, peer.Id());
         message.blocks.items.push_back(node->hash);
-        m_states[peer].owed.insert(node);
+        m_states[peer].awaited.insert(node);
     }
     m_peers.Send(peer, message);
 }
@@ -36,7 +36,7 @@ Result<std::vector<Bytes>> PackedAsking::Unpack(Peer& peer, ByteSpan batch) cons
         m_peers.LogUnknown(peer, PackedMessage::kType);
         return none;
     }
-    if (m_states[peer].owed.empty()) {
+    if (m_states[peer].awaited.empty()) {
         m_peers.Drop(peer, "peer sent packed blocks that were not requested");
         return none;
     }
@@ -45,18 +45,18 @@ Result<std::vector<Bytes>> PackedAsking::Unpack(Peer& peer, ByteSpan batch) cons
         m_peers.Drop(peer, blocks.Message(), true);
         return none;
     }
-    if (!blocks || AreOwed(peer, *blocks)) return blocks;
+    if (!blocks || AreAwaited(peer, *blocks)) return blocks;
     m_peers.Drop(peer, "peer sent packed blocks that were not requested");
     return none;
 }
 
-/** A batch of few bytes can have megabytes of blocks, so it may have none beyond those owed. */
-bool PackedAsking::AreOwed(const Peer& peer, const std::vector<Bytes>& blocks) const
+/** A batch of few bytes can unpack to megabytes, so it must have requested blocks only. */
+bool PackedAsking::AreAwaited(const Peer& peer, const std::vector<Bytes>& blocks) const
 {
-    const auto& owed = m_states[peer].owed;
+    const auto& awaited = m_states[peer].awaited;
     return std::ranges::all_of(blocks, [&](const Bytes& raw) {
         if (raw.size() < BlockHeader::kSize) return false;
-        return owed.contains(m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash()));
+        return awaited.contains(m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash()));
     });
 }
 

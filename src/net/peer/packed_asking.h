@@ -1,6 +1,6 @@
-// PackedAsking: requests for packed blocks, to peers with the feature (packing_feature.h) while the
-// line to them is slow, and the batches that come. Owned by BlockRelay. Memory: kMaxOwed requests
-// for each peer; for one batch at a time, that of UnpackBlocks().
+// PackedAsking: requests packed blocks from peers with the feature (packing_feature.h) while the
+// line to them is slow, and unpacks the batches that arrive. Owned by BlockRelay. Memory:
+// kMaxAwaited requests for each peer; the memory of UnpackBlocks() for one batch at a time.
 #pragma once
 
 #include "net/peer/line_speed.h"
@@ -13,7 +13,7 @@ namespace ibd {
 
 class PackedAsking {
 public:
-    static constexpr size_t kMaxOwed = 1024;
+    static constexpr size_t kMaxAwaited = 1024;
 
     PackedAsking(PeerSet& peers, const PackingFeature& feature) : m_peers(peers), m_feature(feature)
     {
@@ -31,9 +31,12 @@ public:
     /** Requests the blocks: at most kMaxPackedRequest. */
     void Ask(Peer& peer, const std::vector<const HeaderNode*>& nodes) const;
     /** The block came, packed or not. */
-    void Came(Peer& peer, const HeaderNode& node) const { m_states[peer].owed.erase(&node); }
+    void Came(Peer& peer, const HeaderNode& node) const { m_states[peer].awaited.erase(&node); }
     /** Blocks that were requested packed and have not come. */
-    const std::set<const HeaderNode*>& Owed(const Peer& peer) const { return m_states[peer].owed; }
+    const std::set<const HeaderNode*>& Awaited(const Peer& peer) const
+    {
+        return m_states[peer].awaited;
+    }
     /** The blocks of a batch from the peer. An error of the machine leaves the peer; otherwise
      *  nothing means that the batch was ignored, or that the peer was dropped for it. */
     Result<std::vector<Bytes>> Unpack(Peer& peer, ByteSpan batch) const;
@@ -41,10 +44,10 @@ public:
 private:
     struct State {
         LineSpeed speed;
-        std::set<const HeaderNode*> owed;
+        std::set<const HeaderNode*> awaited;
     };
 
-    bool AreOwed(const Peer& peer, const std::vector<Bytes>& blocks) const;
+    bool AreAwaited(const Peer& peer, const std::vector<Bytes>& blocks) const;
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};

@@ -14,8 +14,8 @@ namespace ibd {
 
 class PackedServing final : public PeerTopic {
 public:
-    /** Of the blocks in a batch, unpacked, unless one block alone is larger. Above it nothing is
-     *  gained (bench/README.md). */
+    /** Bound on the unpacked bytes of a batch, unless one block alone is larger. Larger batches
+     * save no more bytes (bench/README.md). */
     static constexpr size_t kMostBytes = 1'000'000;
 
     PackedServing(PeerSet& peers, const PackingFeature& feature, BlockServing& serving)

@@ -103,12 +103,12 @@ struct Syncing {
                 }
                 if (message.type != GetDataMessage::kType) continue;
                 const auto request = *Decode<GetDataMessage>(message.payload);
-                for (const InventoryItem& item : request.list.items) owed.push_back(item.hash);
+                for (const InventoryItem& item : request.list.items) awaited.push_back(item.hash);
             }
-            REQUIRE_FALSE(owed.empty());
+            REQUIRE_FALSE(awaited.empty());
             node.now += kSecond / 5;
-            node.SayRaw(id, "block", Raw(BlockHash(owed.front())));
-            owed.pop_front();
+            node.SayRaw(id, "block", Raw(BlockHash(awaited.front())));
+            awaited.pop_front();
         }
         FAIL("packed blocks are never asked for");
         return {};
@@ -139,7 +139,7 @@ struct Syncing {
     TestNode node{RegtestParams(), Packing()};
     TestChain theirs;
     Store store{node};
-    std::deque<Uint256> owed;
+    std::deque<Uint256> awaited;
 };
 
 } // namespace
