@@ -42,6 +42,8 @@ public:
     void Insert(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
     /** It is in the table. */
     void Erase(uint64_t hash, const PoolTx& tx, uint32_t input = 0);
+    /** Number of slots, the free ones too. */
+    size_t Capacity() const { return m_slots.size(); }
     /** Prefetches the memory that Find() and Erase() will read. */
     void Prefetch(uint64_t hash) const
     {
