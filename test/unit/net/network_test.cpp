@@ -2,6 +2,7 @@
 // strangers that send garbage, or nothing.
 #include "net/network_support.h"
 
+#include "net/socket/channel.h"
 #include "net/socket/input_room.h"
 #include "support/clock_env.h"
 
@@ -203,6 +204,12 @@ TEST_CASE("what strangers send has a bound, whether they stay, leave or come aga
     for (int round = 0; round < 4; ++round) {
         most += Crowd::MostReceived();
         Crowd crowd(kit.Address());
+        if (round == 0) {
+            WaitFor("the messages that fit", [&] {
+                (void)crowd.WriteSome();
+                return crowd.Finished() == InputRoom::kStrangersBytes / kMaxPayload;
+            });
+        }
         // As long as anything moves, and for some time more.
         for (int idle = 0; idle < 20;) {
             idle = crowd.WriteSome() ? 0 : idle + 1;
@@ -271,16 +278,29 @@ TEST_CASE("strangers that do not take their answers give way to others", "[netwo
     for (size_t i = 0; i < sent.size(); ++i) {
         slow.emplace_back(kit.Address(), 32'768).ShakeHands();
     }
-    // Until the node reads no more from them, and holds much unread input of each.
-    for (int idle = 0; idle < 20; ++idle) {
+    // The system holds megabytes of answers before the node has unread input. Until it has much,
+    // and answers no more.
+    constexpr auto kMuch = static_cast<int64_t>(InputRoom::kStrangersPause * 3 / 4);
+    static_assert(kMuch + 2 * int64_t{kMaxPayload} > int64_t{InputRoom::kStrangersBytes});
+    int64_t answered = 0;
+    int polls = 0; // without an answer
+    WaitFor("much unread input", [&] {
         for (size_t i = 0; i < sent.size(); ++i) {
             const ByteSpan left = ByteSpan(many).subspan(sent[i] % many.size());
-            const size_t taken = slow[i].socket.WriteSome(left);
-            sent[i] += taken;
-            if (taken > 0) idle = 0;
+            sent[i] += slow[i].socket.WriteSome(left);
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+        int64_t received = 0;
+        const int64_t before = std::exchange(answered, 0);
+        for (const PeerInfo& peer : kit.network->Info().Peers()) {
+            received += static_cast<int64_t>(peer.traffic.bytes_received);
+            answered += static_cast<int64_t>(peer.traffic.bytes_sent);
+        }
+        const int64_t pings = (received - answered) / static_cast<int64_t>(ping.size());
+        constexpr int64_t kInMemory = sizeof(PingMessage::nonce) + Channel::kMessageOverhead;
+        const bool is_done = pings * kInMemory > kMuch && answered == before;
+        polls = is_done ? polls + 1 : 0;
+        return polls == 100;
+    });
     // One more long message fits, and no connection is closed for it.
     RawPeer patient(kit.Address());
     patient.ShakeHands();
