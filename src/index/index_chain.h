@@ -11,7 +11,8 @@ public:
     virtual ~IndexChain() = default;
     virtual ChainReader Read() const = 0;
     virtual const BlockStore& Blocks() const = 0;
-    /** The block that the coins on disk are at; null: none. */
+    /** The last block that an index may name as done: after a crash the coins are at it or above,
+     *  and all blocks up to it are where they are now; null: none. */
     virtual const HeaderNode* Flushed() const = 0;
     /** Whether block files were deleted by -prune. */
     virtual bool HasPruned() const = 0;

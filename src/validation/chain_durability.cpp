@@ -21,6 +21,17 @@ Result<> CheckSpace(Env& env, const CoinsDb& coins, const CoinsCache& cache)
                        coins.Directory().string(), space >> 20, wanted >> 20);
 }
 
+/** The last block up to which all blocks were received: `tip`, unless blocks below the base of a
+ *  snapshot, which arrive in any order, are missing. Under the lock of the headers. */
+const HeaderNode* ReceivedUpTo(const HeaderNode* tip, const HeaderNode* base)
+{
+    const HeaderNode* out = tip;
+    for (const HeaderNode* node = tip ? base : nullptr; node; node = node->prev) {
+        if (node->tx_count == 0) out = node->prev;
+    }
+    return out;
+}
+
 /** Whether the block, or one below it, broke a rule. */
 bool HasFailed(const BlockTree& tree, const HeaderNode& node)
 {
@@ -117,7 +128,7 @@ Result<> ChainManager::LoadTip(const BlockHash& best)
                            m_coins->Directory().string(), best.ToHex(), RebuildOption());
         }
         m_connected = node;
-        m_flushed = node;
+        m_flushed = ReceivedUpTo(node, base);
         m_tree.headers.SetTip(node);
         bool built = true; // from the block below
         for (HeaderNode* n = node; n; n = n->prev) {
@@ -153,11 +164,16 @@ Result<> ChainManager::WriteAll(bool drop_coins)
 {
     m_flush_soon = false;
     if (m_coins) IBD_RETURN_IF_ERROR(CheckSpace(m_stores.env, *m_coins, *m_cache));
+    const HeaderNode* received = nullptr; // now: blocks that arrive during the write are not in it
+    {
+        const Lock lock(m_tree.headers.mutex);
+        received = ReceivedUpTo(m_connected, SnapshotBase());
+    }
     IBD_RETURN_IF_ERROR(m_writer.Save());
     if (m_cache && m_connected) {
         IBD_RETURN_IF_ERROR(drop_coins ? m_cache->Flush(*m_coins, m_connected->hash)
                                        : m_cache->Sync(*m_coins, m_connected->hash));
-        m_flushed = m_connected;
+        m_flushed = received;
     }
     m_last_flush = m_stores.env.MonotonicMicros();
     return {};

@@ -211,7 +211,8 @@ public:
     /** There must be a tip. */
     CoinsGuard HoldCoins() const IBD_NO_THREAD_CHECK;
     bool HasCoins() const { return m_tree.has_coins; }
-    /** The block that the coins on disk are at; null: none. Any thread, without a lock. */
+    /** The block that the coins on disk are at, or below the base of a snapshot the last one up to
+     *  which the positions of all blocks are on disk; null: none. Any thread, without a lock. */
     const HeaderNode* Flushed() const { return m_flushed; }
     /** Estimated bytes of the coins database; takes no lock. */
     uint64_t EstimateCoinsSize() const IBD_NO_THREAD_CHECK { return m_coins->EstimateSize(); }

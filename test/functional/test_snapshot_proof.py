@@ -237,6 +237,27 @@ class SnapshotProof(SnapshotTest):
             node.stop()
             self.assertEqual(self.left(node), ["chainstate"])
 
+    def test_killed_before_stored_blocks_are_durable(self):
+        """A transaction index does not name blocks below the base as done before their positions
+        are on disk: after a kill they are stored elsewhere."""
+        for _ in range(4):
+            node = self.loaded("-txindex")
+            self.send(node, 1, OLDER + 1)
+            wait_until(lambda node=node: self.txindex(node)["best_block_height"] == OLDER,
+                       "the index of the blocks")
+            node.kill()
+            self.send_headers(node.start())
+            for height in (*range(BASE, 0, -1), *range(BASE + 1, TIP + 1)):
+                self.send(node, height, height + 1)
+            wait_until(lambda node=node: self.txindex(node)["synced"], "the index is synced")
+            for block in self.hashes[1:]:
+                for tx in node.rpc("getblock", block, 2)["tx"]:
+                    self.assertEqual(node.rpc("getrawtransaction", tx["txid"]), tx["hex"])
+            node.stop()
+
+    def txindex(self, node):
+        return node.rpc("getindexinfo")["txindex"]
+
     def kill_while_loading(self, node, rng):
         """Two kills; the snapshot is in use after them."""
         call = threading.Thread(target=self.try_to_load, args=(node.start(),))
