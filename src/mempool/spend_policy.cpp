@@ -1,6 +1,7 @@
 // See spend_policy.h.
 #include "mempool/spend_policy.h"
 
+#include "primitives/witness_items.h"
 #include "script/interpreter.h"
 #include "script/no_signatures.h"
 #include "script/standard.h"
@@ -59,14 +60,6 @@ RuleResult CheckRedeemScript(size_t number, ByteSpan script_sig)
     if (count <= kMostP2shSigOps) return {};
     return NotStandardInput("p2sh redeemscript sigops exceed limit (input {}: {} > {})", number,
                             count, kMostP2shSigOps);
-}
-
-std::vector<ByteSpan> WitnessItems(const InputView& input)
-{
-    std::vector<ByteSpan> items;
-    items.reserve(input.witness_items);
-    ForEachWitnessItem(input, [&](ByteSpan item) { items.push_back(item); });
-    return items;
 }
 
 bool AllWithin(std::span<const ByteSpan> items, size_t most)

@@ -3,8 +3,10 @@
 
 #include "consensus/merkle.h"
 #include "crypto/ripemd160.h"
+#include "primitives/witness_items.h"
 #include "script/compress.h"
 #include "script/script.h"
+#include "script/script_shape.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,14 +15,9 @@ namespace ibd {
 
 namespace {
 
-/** Shorter ones, and those whose hash another form gives, are no entries of the table of scripts.
- */
-constexpr size_t kShortestScript = 23;
 /** Lock times up to this far from the one before are stored as a difference. */
 constexpr int64_t kNearLock = 8192;
 constexpr size_t kHashBytes = 32;
-
-std::string_view Text(ByteSpan bytes) { return AsChars(bytes); }
 
 /** Whether tokens can say the script: each push is complete and has the shortest size field. */
 bool HasTokens(ByteSpan script)
@@ -35,21 +32,19 @@ bool HasTokens(ByteSpan script)
     return !it.Failed();
 }
 
-/** The single variable part of an output's script, and the form that says the rest. */
+/** The variable part of an output's script, and the form that says the rest. */
 OutputForm FormOf(ByteSpan script, ByteSpan& hash)
 {
-    const auto is = [&](std::string_view before, size_t size, std::string_view behind) {
-        const std::string_view text = Text(script);
-        if (text.size() != before.size() + size + behind.size()) return false;
-        hash = script.subspan(before.size(), size);
-        return text.starts_with(before) && text.ends_with(behind);
+    const auto is = [&](const ScriptShape& shape) {
+        if (!shape.Matches(script)) return false;
+        hash = shape.Part(script);
+        return true;
     };
-    using namespace std::string_view_literals;
-    if (is("\x76\xa9\x14"sv, 20, "\x88\xac"sv)) return kPaysKeyHash;
-    if (is("\xa9\x14"sv, 20, "\x87"sv)) return kPaysScriptHash;
-    if (is("\x00\x14"sv, 20, ""sv)) return kPaysWitnessKeyHash;
-    if (is("\x00\x20"sv, 32, ""sv)) return kPaysWitnessScriptHash;
-    if (is("\x51\x20"sv, 32, ""sv)) return kPaysTaproot;
+    if (is(kPayToKeyHash)) return kPaysKeyHash;
+    if (is(kPayToScriptHash)) return kPaysScriptHash;
+    if (is(kPayToWitnessKeyHash)) return kPaysWitnessKeyHash;
+    if (is(kPayToWitnessScriptHash)) return kPaysWitnessScriptHash;
+    if (is(kPayToTaproot)) return kPaysTaproot;
     return kPaysAny;
 }
 
@@ -58,14 +53,7 @@ bool IsNested(ByteSpan script_sig, size_t size, ByteSpan hash)
 {
     if (script_sig.size() != size + 3 || script_sig[0] != size + 2) return false;
     return script_sig[1] == OP_0 && script_sig[2] == size &&
-           Text(script_sig.subspan(3)) == Text(hash.first(size));
-}
-
-std::vector<ByteSpan> WitnessItems(const InputView& input)
-{
-    std::vector<ByteSpan> items;
-    ForEachWitnessItem(input, [&](ByteSpan item) { items.push_back(item); });
-    return items;
+           AsChars(script_sig.subspan(3)) == AsChars(hash.first(size));
 }
 
 /** Whether `key` is a public key of 65 bytes whose y follows from its x. */
@@ -75,7 +63,7 @@ bool IsLongKey(ByteSpan key)
     half[0] = 2 + (key[64] & 1);
     std::copy_n(key.begin() + 1, 32, half.begin() + 1);
     const auto whole = DecompressPublicKey(half);
-    return whole && Text(*whole) == Text(key);
+    return whole && AsChars(*whole) == AsChars(key);
 }
 
 /** Whether the model says all of the block, and in bounded time. */
@@ -146,7 +134,7 @@ void BlockPacker::Consider(ByteSpan item)
     if (size % 32 == 1 && (item[0] & 0xfe) == 0xc0) return; // a control block (BIP341)
     uint8_t type = 0;
     if (SplitSignature(item, type) || !HasTokens(item)) return;
-    if (m_script_numbers.try_emplace(Text(item), m_scripts.size()).second) {
+    if (m_script_numbers.try_emplace(AsChars(item), m_scripts.size()).second) {
         m_scripts.push_back(item);
     }
 }
@@ -207,7 +195,7 @@ void BlockPacker::PutTx(const TxView& tx)
     At(PackStream::kTxs).push_back(form);
     for (const InputView& input : tx.inputs) PutInput(input, tx.has_witness);
     for (const OutputView& output : tx.outputs) PutOutput(output);
-    m_txids.try_emplace(Text(tx.txid.Span()), m_txid_count);
+    m_txids.try_emplace(AsChars(tx.txid.Span()), m_txid_count);
     ++m_txid_count;
 }
 
@@ -219,11 +207,11 @@ void BlockPacker::PutInput(const InputView& input, bool has_witness)
     } else {
         form = PutOutpoint(input) | PutSequence(input.sequence);
     }
+    const auto items = WitnessItems(input);
     for (const InputShape shape : {kSpendsKeyHash, kSpendsWitnessKeyHash, kSpendsNestedKeyHash}) {
-        if (!PutKeySpend(input, shape)) continue;
+        if (!PutKeySpend(input, items, shape)) continue;
         return At(PackStream::kInputs).push_back(form | shape);
     }
-    const auto items = WitnessItems(input);
     if (input.script_sig.empty() && items.size() == 1 && items[0].size() == kSignatureSize) {
         Append(At(PackStream::kSignatures), items[0]);
         return At(PackStream::kInputs).push_back(form | kSpendsTaprootKey);
@@ -231,14 +219,14 @@ void BlockPacker::PutInput(const InputView& input, bool has_witness)
     InputShape shape = kSpendsAny;
     if (input.script_sig.empty() && has_witness) {
         shape = kSpendsWitness;
-    } else if (!items.empty() && m_script_numbers.contains(Text(items.back())) &&
+    } else if (!items.empty() && m_script_numbers.contains(AsChars(items.back())) &&
                IsNested(input.script_sig, 32, Sha256Of(items.back()))) {
         shape = kSpendsNestedScript;
     } else {
         PutScript(input.script_sig, true);
     }
     At(PackStream::kInputs).push_back(form | shape);
-    if (has_witness) PutWitness(input);
+    if (has_witness) PutWitness(items);
 }
 
 uint8_t BlockPacker::PutOutpoint(const InputView& input)
@@ -246,7 +234,7 @@ uint8_t BlockPacker::PutOutpoint(const InputView& input)
     const OutPoint outpoint = input.Prevout();
     To(PackStream::kVouts).VarInt(outpoint.vout);
     const auto [known, is_new] =
-        m_txids.try_emplace(Text({input.prevout_bytes, kHashBytes}), m_txid_count);
+        m_txids.try_emplace(AsChars({input.prevout_bytes, kHashBytes}), m_txid_count);
     if (is_new) {
         ++m_txid_count;
         To(PackStream::kTxids).Hash(outpoint.txid);
@@ -270,14 +258,15 @@ uint8_t BlockPacker::PutSequence(uint32_t sequence)
 }
 
 /** Writes an input that shows one signature and one key, if it has this shape. */
-bool BlockPacker::PutKeySpend(const InputView& input, InputShape shape)
+bool BlockPacker::PutKeySpend(const InputView& input, std::span<const ByteSpan> items,
+                              InputShape shape)
 {
     const bool in_script = shape == kSpendsKeyHash;
-    if (in_script ? input.witness_items != 0 || !HasTokens(input.script_sig)
-                  : input.witness_items != 2) {
+    if (in_script ? !items.empty() || !HasTokens(input.script_sig) : items.size() != 2) {
         return false;
     }
-    const auto parts = in_script ? Pushes(input.script_sig) : WitnessItems(input);
+    const auto pushes = in_script ? Pushes(input.script_sig) : std::vector<ByteSpan>();
+    const std::span<const ByteSpan> parts = in_script ? pushes : items;
     if (parts.size() != 2 || !IsModelledKey(parts[1])) return false;
     if (shape == kSpendsWitnessKeyHash && !input.script_sig.empty()) return false;
     if (shape == kSpendsNestedKeyHash && !IsNested(input.script_sig, 20, Hash160(parts[1]))) {
@@ -291,9 +280,8 @@ bool BlockPacker::PutKeySpend(const InputView& input, InputShape shape)
     return true;
 }
 
-void BlockPacker::PutWitness(const InputView& input)
+void BlockPacker::PutWitness(std::span<const ByteSpan> items)
 {
-    const auto items = WitnessItems(input);
     To(PackStream::kNumbers).VarInt(items.size());
     for (size_t i = 0; i < items.size(); ++i) PutItem(items[i], i + 2 >= items.size());
 }
@@ -338,7 +326,7 @@ void BlockPacker::PutItem(ByteSpan item, bool may_be_script)
     Bytes& tokens = At(PackStream::kTokens);
     if (item.empty()) return tokens.push_back(kEmptyItem);
     if (may_be_script) {
-        const auto script = m_script_numbers.find(Text(item));
+        const auto script = m_script_numbers.find(AsChars(item));
         if (script != m_script_numbers.end()) {
             tokens.push_back(kScriptItem);
             return PutScriptRef(script->second);
@@ -393,7 +381,7 @@ bool BlockPacker::IsModelledKey(ByteSpan key)
 
 void BlockPacker::PutKey(ByteSpan key)
 {
-    const auto [known, is_new] = m_key_numbers.try_emplace(Text(key), m_keys.size());
+    const auto [known, is_new] = m_key_numbers.try_emplace(AsChars(key), m_keys.size());
     To(PackStream::kKeyRefs).VarInt(m_keys.size() - known->second);
     if (!is_new) return;
     m_keys.push_back(key);
@@ -444,6 +432,7 @@ std::map<BlockPacker::HashKey, BlockPacker::Origin> BlockPacker::HashOrigins() c
 /** Writes the hashes of outputs: a key may come long after the output that it spends. */
 void BlockPacker::PutHashes()
 {
+    if (m_pending.empty()) return;
     const auto origins = HashOrigins();
     Numbers known20;
     Numbers known32;
@@ -471,7 +460,7 @@ void BlockPacker::PutHashes()
 void BlockPacker::PutHash(const PendingHash& pending, Numbers& known, PackStream literals)
 {
     const size_t count = known.size();
-    const auto [number, is_new] = known.try_emplace(Text(pending.hash), count);
+    const auto [number, is_new] = known.try_emplace(AsChars(pending.hash), count);
     if (is_new) return Append(At(literals), pending.hash);
     ++At(PackStream::kOutputs)[pending.output]; // the form with "again" is the next one
     To(PackStream::kHashRefs).VarInt(count - number->second);

@@ -49,8 +49,8 @@ private:
     void PutInput(const InputView& input, bool has_witness);
     uint8_t PutOutpoint(const InputView& input);
     uint8_t PutSequence(uint32_t sequence);
-    bool PutKeySpend(const InputView& input, InputShape shape);
-    void PutWitness(const InputView& input);
+    bool PutKeySpend(const InputView& input, std::span<const ByteSpan> items, InputShape shape);
+    void PutWitness(std::span<const ByteSpan> items);
     void PutOutput(const OutputView& output);
     void PutScriptSig(ByteSpan script);
     void PutScript(ByteSpan script, bool last_may_be_script);

@@ -4,7 +4,8 @@
 #include "consensus/merkle.h"
 #include "primitives/block.h"
 #include "script/compress.h"
-#include "script/opcodes.h"
+#include "script/script.h"
+#include "script/script_shape.h"
 
 #include <algorithm>
 
@@ -12,23 +13,7 @@ namespace ibd {
 
 namespace {
 
-constexpr size_t kShortestScript = 23; //!< of the table, so that it has a bounded number of entries
 constexpr size_t kKeyBytes = 32;
-
-template <typename T>
-void AppendInt(Bytes& to, T value)
-{
-    uint8_t bytes[sizeof(T)];
-    WriteLE<T>(bytes, value);
-    Append(to, bytes);
-}
-
-void PutPushSize(Bytes& script, size_t size)
-{
-    if (size >= OP_PUSHDATA1) script.push_back(size <= 0xff ? OP_PUSHDATA1 : OP_PUSHDATA2);
-    script.push_back(static_cast<uint8_t>(size));
-    if (size > 0xff) script.push_back(static_cast<uint8_t>(size >> 8));
-}
 
 } // namespace
 
@@ -45,11 +30,23 @@ void BlockUnpacker::Put(Bytes& to, ByteSpan bytes)
     Append(to, bytes);
 }
 
+void BlockUnpacker::PutCount(Bytes& to, uint64_t count)
+{
+    Bytes bytes;
+    Writer(bytes).CompactSize(count);
+    Put(to, bytes);
+}
+
+void BlockUnpacker::PutU32(uint32_t number)
+{
+    uint8_t bytes[4];
+    WriteLE32(bytes, number);
+    Put(m_block, bytes);
+}
+
 void BlockUnpacker::PutScript(Bytes& to, ByteSpan script)
 {
-    Bytes size;
-    Writer(size).CompactSize(script.size());
-    Put(to, size);
+    PutCount(to, script.size());
     Put(to, script);
 }
 
@@ -112,9 +109,7 @@ void BlockUnpacker::TakeBlock(const Bytes* before)
     header.nonce = in.U32();
     Put(m_block, header.ToBytes());
     const uint64_t txs = Number();
-    Bytes count;
-    Writer(count).CompactSize(txs);
-    Put(m_block, count);
+    PutCount(m_block, txs);
     m_leaves.clear();
     for (uint64_t i = 0; i < txs; ++i) {
         TakeTx();
@@ -136,16 +131,12 @@ void BlockUnpacker::TakeTx()
     if (version == 3 && (form & kTxVersion) == 3) return (void)Fail();
     const uint32_t lock_time = TakeLockTime(form & kTxLock);
     m_witness.clear();
-    Bytes head;
-    AppendInt(head, version);
-    if (m_has_witness) Append(head, AsBytes(std::string_view("\0\1", 2)));
-    Put(m_block, head);
+    PutU32(version);
+    if (m_has_witness) Put(m_block, AsBytes(std::string_view("\0\1", 2)));
     const size_t start = m_block.size();
     const uint64_t inputs = form & kTxOneInput ? 1 : Number();
     const uint64_t outputs = form >> kTxOutputsShift ? form >> kTxOutputsShift : Number();
-    Bytes count;
-    Writer(count).CompactSize(inputs);
-    Put(m_block, count);
+    PutCount(m_block, inputs);
     for (uint64_t i = 0; i < inputs; ++i) {
         TakeInput();
         if (m_failed || !In(PackStream::kInputs).Ok()) return (void)Fail();
@@ -153,9 +144,7 @@ void BlockUnpacker::TakeTx()
     TakeOutputs(outputs);
     PutTxid(version, start, lock_time);
     Append(m_block, m_witness); // they had their room when they came
-    Bytes end;
-    AppendInt(end, lock_time);
-    Put(m_block, end);
+    PutU32(lock_time);
 }
 
 uint32_t BlockUnpacker::TakeLockTime(uint8_t form)
@@ -177,8 +166,8 @@ void BlockUnpacker::PutTxid(uint32_t version, size_t start, uint32_t lock_time)
     if (m_failed) return;
     Bytes head;
     Bytes end;
-    AppendInt(head, version);
-    AppendInt(end, lock_time);
+    Writer(head).U32(version);
+    Writer(end).U32(lock_time);
     Sha256 hasher;
     hasher.Write(head).Write(ByteSpan(m_block).subspan(start)).Write(end);
     const Uint256 txid(Sha256Of(hasher.Finalize()));
@@ -200,9 +189,7 @@ void BlockUnpacker::TakeInput()
     }
     const uint32_t sequence = TakeSequence(sequence_form);
     TakeInputScripts(form & kInputShapes);
-    Bytes end;
-    AppendInt(end, sequence);
-    Put(m_block, end);
+    PutU32(sequence);
 }
 
 void BlockUnpacker::TakeOutpoint(uint8_t form)
@@ -219,9 +206,7 @@ void BlockUnpacker::TakeOutpoint(uint8_t form)
     const uint64_t vout = In(PackStream::kVouts).VarInt();
     if (vout > OutPoint::kNullIndex) return (void)Fail();
     Put(m_block, txid.Span());
-    Bytes number;
-    AppendInt(number, static_cast<uint32_t>(vout));
-    Put(m_block, number);
+    PutU32(static_cast<uint32_t>(vout));
 }
 
 uint32_t BlockUnpacker::TakeSequence(uint8_t form)
@@ -273,10 +258,7 @@ void BlockUnpacker::TakeKeySpend(uint8_t shape)
     if (m_failed) return;
     m_script.clear();
     if (shape == kSpendsKeyHash) {
-        for (const Bytes* part : {&m_item, &key}) {
-            PutPushSize(m_script, part->size());
-            Append(m_script, *part);
-        }
+        for (const Bytes* part : {&m_item, &key}) AppendPush(m_script, *part);
         return PutScript(m_block, m_script);
     }
     if (shape == kSpendsNestedKeyHash) {
@@ -301,9 +283,7 @@ void BlockUnpacker::TakeNestedScript()
 void BlockUnpacker::TakeWitness()
 {
     const uint64_t items = Number();
-    Bytes count;
-    Writer(count).CompactSize(items);
-    Put(m_witness, count);
+    PutCount(m_witness, items);
     m_item.clear();
     for (uint64_t i = 0; i < items; ++i) {
         TakeItem(In(PackStream::kTokens).U8());
@@ -314,9 +294,7 @@ void BlockUnpacker::TakeWitness()
 
 void BlockUnpacker::TakeOutputs(uint64_t count)
 {
-    Bytes size;
-    Writer(size).CompactSize(count);
-    Put(m_block, size);
+    PutCount(m_block, count);
     for (uint64_t i = 0; i < count; ++i) {
         TakeOutput();
         if (m_failed || !In(PackStream::kOutputs).Ok()) return (void)Fail();
@@ -332,7 +310,7 @@ void BlockUnpacker::TakeOutput()
     const ByteSpan bytes = In(PackStream::kAmounts).Span(size);
     for (size_t i = 0; i < bytes.size(); ++i) code |= uint64_t{bytes[i]} << (8 * i);
     Bytes amount;
-    AppendInt(amount, DecompressAmount(code));
+    Writer(amount).U64(DecompressAmount(code));
     Put(m_block, amount);
     TakeOutputScript(form & 0xf);
     PutScript(m_block, m_script);
@@ -340,36 +318,29 @@ void BlockUnpacker::TakeOutput()
 
 void BlockUnpacker::TakeOutputScript(uint8_t form)
 {
-    using namespace std::string_view_literals;
-    const auto make = [&](std::string_view before, ByteSpan hash, std::string_view behind) {
-        m_script.assign(before.begin(), before.end());
-        Append(m_script, hash);
-        Append(m_script, AsBytes(behind));
-    };
-    const auto pay_key = [&](ByteSpan hash) { make("\x76\xa9\x14"sv, hash, "\x88\xac"sv); };
-    const auto pay_script = [&](ByteSpan hash) { make("\xa9\x14"sv, hash, "\x87"sv); };
-    const auto pay_witness = [&](ByteSpan hash) {
-        make(hash.size() == 20 ? "\x00\x14"sv : "\x00\x20"sv, hash, ""sv);
+    const auto pay = [&](const ScriptShape& shape, ByteSpan hash) { shape.Make(hash, m_script); };
+    const auto take = [&](const ScriptShape& shape, bool again) {
+        pay(shape, TakeHash(shape.size, again));
     };
     switch (form) {
     case kPaysKeyHash:
-    case kPaysKeyHashAgain: return pay_key(TakeHash(20, form == kPaysKeyHashAgain));
-    case kPaysKey: return pay_key(TakeKeyHash(false));
+    case kPaysKeyHashAgain: return take(kPayToKeyHash, form == kPaysKeyHashAgain);
+    case kPaysKey: return pay(kPayToKeyHash, TakeKeyHash(false));
     case kPaysScriptHash:
-    case kPaysScriptHashAgain: return pay_script(TakeHash(20, form == kPaysScriptHashAgain));
-    case kPaysNestedKey: return pay_script(TakeKeyHash(true));
-    case kPaysScript: return pay_script(TakeScriptHash(m_script_hashes20, Hash160));
+    case kPaysScriptHashAgain: return take(kPayToScriptHash, form == kPaysScriptHashAgain);
+    case kPaysNestedKey: return pay(kPayToScriptHash, TakeKeyHash(true));
+    case kPaysScript: return pay(kPayToScriptHash, TakeScriptHash(m_script_hashes20, Hash160));
     case kPaysWitnessKeyHash:
     case kPaysWitnessKeyHashAgain:
-        return pay_witness(TakeHash(20, form == kPaysWitnessKeyHashAgain));
-    case kPaysWitnessKey: return pay_witness(TakeKeyHash(false));
+        return take(kPayToWitnessKeyHash, form == kPaysWitnessKeyHashAgain);
+    case kPaysWitnessKey: return pay(kPayToWitnessKeyHash, TakeKeyHash(false));
     case kPaysWitnessScriptHash:
     case kPaysWitnessScriptHashAgain:
-        return pay_witness(TakeHash(32, form == kPaysWitnessScriptHashAgain));
-    case kPaysWitnessScript: return pay_witness(TakeScriptHash(m_script_hashes32, Sha256Of));
+        return take(kPayToWitnessScriptHash, form == kPaysWitnessScriptHashAgain);
+    case kPaysWitnessScript:
+        return pay(kPayToWitnessScriptHash, TakeScriptHash(m_script_hashes32, Sha256Of));
     case kPaysTaproot:
-    case kPaysTaprootAgain:
-        return make("\x51\x20"sv, TakeHash(32, form == kPaysTaprootAgain), ""sv);
+    case kPaysTaprootAgain: return take(kPayToTaproot, form == kPaysTaprootAgain);
     default: TakeScript(m_script);
     }
 }
@@ -465,8 +436,7 @@ void BlockUnpacker::TakePush(uint8_t token, Bytes& script)
 {
     TakeItem(token);
     if (m_item.empty() || m_item.size() > 0xffff || m_item.size() > m_room) return (void)Fail();
-    PutPushSize(script, m_item.size());
-    Append(script, m_item);
+    AppendPush(script, m_item);
 }
 
 void BlockUnpacker::TakeItem(uint8_t token)

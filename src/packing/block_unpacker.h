@@ -54,6 +54,8 @@ private:
     uint64_t Number() { return In(PackStream::kNumbers).VarInt(); }
     /** Appends bytes for which the block, or the table of scripts, has room. */
     void Put(Bytes& to, ByteSpan bytes);
+    void PutCount(Bytes& to, uint64_t count); //!< as a CompactSize
+    void PutU32(uint32_t number);
     void PutScript(Bytes& to, ByteSpan script);
     bool Fail();
 

@@ -102,6 +102,8 @@ enum KeyForm : uint8_t {
 };
 
 inline constexpr size_t kSignatureSize = 64;
+/** Of the table of scripts, so that it has a bounded number of entries; bytes. */
+inline constexpr size_t kShortestScript = 23;
 
 /** r and s of a signature in strict DER with the hash type `type` behind it; nothing: its bytes are
  *  not those of AppendSignature(). */

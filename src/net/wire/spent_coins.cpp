@@ -1,6 +1,8 @@
 // See spent_coins.h.
 #include "net/wire/spent_coins.h"
 
+#include "script/script_shape.h"
+
 namespace ibd {
 
 namespace {
@@ -18,35 +20,29 @@ enum Form : uint8_t {
     kTaproot = 8,
 };
 
-/** A script of a fixed shape: the bytes before and after its only variable part. */
-struct Shape {
-    uint8_t form;
-    std::string_view before;
-    size_t size; //!< of the variable part
-    std::string_view behind;
+struct Entry {
+    Form form;
+    ScriptShape shape;
 };
 
 using namespace std::string_view_literals;
-constexpr Shape kShapes[] = {
-    {kKeyHash, "\x76\xa9\x14"sv, 20, "\x88\xac"sv}, {kEvenKey, "\x21\x02"sv, 32, "\xac"sv},
-    {kOddKey, "\x21\x03"sv, 32, "\xac"sv},          {kLongKey, "\x41\x04"sv, 64, "\xac"sv},
-    {kScriptHash, "\xa9\x14"sv, 20, "\x87"sv},      {kWitnessScriptHash, "\x00\x20"sv, 32, ""sv},
-    {kWitnessKeyHash, "\x00\x14"sv, 20, ""sv},      {kTaproot, "\x51\x20"sv, 32, ""sv},
+constexpr Entry kShapes[] = {
+    {kKeyHash, kPayToKeyHash},
+    {kEvenKey, {"\x21\x02"sv, 32, "\xac"sv}},
+    {kOddKey, {"\x21\x03"sv, 32, "\xac"sv}},
+    {kLongKey, {"\x41\x04"sv, 64, "\xac"sv}},
+    {kScriptHash, kPayToScriptHash},
+    {kWitnessScriptHash, kPayToWitnessScriptHash},
+    {kWitnessKeyHash, kPayToWitnessKeyHash},
+    {kTaproot, kPayToTaproot},
 };
-
-bool Matches(const Shape& shape, ByteSpan script)
-{
-    const std::string_view text = AsChars(script);
-    return text.size() == shape.before.size() + shape.size + shape.behind.size() &&
-           text.starts_with(shape.before) && text.ends_with(shape.behind);
-}
 
 void WriteScript(Writer& writer, ByteSpan script)
 {
-    for (const Shape& shape : kShapes) {
-        if (!Matches(shape, script)) continue;
-        writer.U8(shape.form);
-        return writer.Raw(script.subspan(shape.before.size(), shape.size));
+    for (const auto& [form, shape] : kShapes) {
+        if (!shape.Matches(script)) continue;
+        writer.U8(form);
+        return writer.Raw(shape.Part(script));
     }
     writer.U8(kRaw);
     writer.VarBytes(script);
@@ -57,8 +53,8 @@ bool ReadRaw(Reader& in, ScriptBytes& script)
 {
     const ByteSpan bytes = in.VarBytes();
     if (!in.Ok()) return false;
-    for (const Shape& shape : kShapes) {
-        if (Matches(shape, bytes)) return false;
+    for (const Entry& entry : kShapes) {
+        if (entry.shape.Matches(bytes)) return false;
     }
     script.Assign(bytes);
     return true;
@@ -69,13 +65,12 @@ bool ReadScript(Reader& in, ScriptBytes& script)
     const uint8_t form = in.U8();
     if (!in.Ok()) return false;
     if (form == kRaw) return ReadRaw(in, script);
-    for (const Shape& shape : kShapes) {
-        if (shape.form != form) continue;
-        const ByteSpan part = in.Span(shape.size);
+    for (const Entry& entry : kShapes) {
+        if (entry.form != form) continue;
+        const ByteSpan part = in.Span(entry.shape.size);
         if (!in.Ok()) return false;
-        Bytes bytes(shape.before.begin(), shape.before.end());
-        Append(bytes, part);
-        bytes.insert(bytes.end(), shape.behind.begin(), shape.behind.end());
+        Bytes bytes;
+        entry.shape.Make(part, bytes);
         script.Assign(bytes);
         return true;
     }
