@@ -230,6 +230,11 @@ bool BlockServing::IsBeyondLimits(Peer& peer, bool filtered, const HeaderNode& n
     return false;
 }
 
+void BlockServing::LogUnread(const Peer& peer, const std::string& why) const
+{
+    m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", why, m_peers.NameOf(peer));
+}
+
 /** Sends the block in the requested form, but an old one not as a compact block, since the peer has
  *  none of its transactions. */
 bool BlockServing::SendBlock(Peer& peer, const InventoryItem& item, const HeaderNode& node)
@@ -246,8 +251,7 @@ bool BlockServing::SendBlock(Peer& peer, const InventoryItem& item, const Header
         if (const auto parsed = filtered.Parse(*raw); !parsed) raw = parsed.GetError();
     }
     if (!raw) {
-        m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
-                       m_peers.NameOf(peer));
+        LogUnread(peer, raw.Message());
         return false;
     }
     if (item.type == kInvFilteredBlock) {

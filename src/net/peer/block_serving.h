@@ -38,6 +38,8 @@ public:
     /** Whether the block is on the active chain, or recent: serving old stale blocks would allow
      *  fingerprinting. */
     bool MayServe(const HeaderNode& node) const;
+    /** The peer is disconnected because a block cannot be read. */
+    void LogUnread(const Peer& peer, const std::string& why) const;
     /** Whether -maxuploadtarget leaves no more budget to send this old block, or its data. */
     bool IsBeyondUploadTarget(const Peer& peer, const HeaderNode& node) const;
 

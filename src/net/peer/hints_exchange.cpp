@@ -6,17 +6,13 @@ namespace ibd {
 /** Inbound peers are not trusted, so they are not asked. */
 void HintsExchange::Negotiate(Peer& peer)
 {
-    const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);
-    if (!m_downloader || peer.IsInbound() || brief) return;
-    if (peer.common_version < kFeatureVersion) return;
-    m_peers.Send(peer, FeatureMessage{std::string(kHintsFeature), {kHintsFeatureVersion}});
-    m_states[peer].asked = true;
+    if (!m_downloader || peer.IsInbound()) return;
+    m_states[peer].asked = m_peers.SendFeature(peer, kHintsFeature, {kHintsFeatureVersion});
 }
 
 bool HintsExchange::TakeFeature(Peer& peer, const FeatureMessage& feature)
 {
-    if (!m_at.hints || feature.id != kHintsFeature) return false;
-    if (feature.data.empty() || feature.data[0] != kHintsFeatureVersion) return false;
+    if (!m_at.hints || !feature.Is(kHintsFeature, kHintsFeatureVersion)) return false;
     m_states[peer].wanted = true;
     return true;
 }

@@ -82,8 +82,7 @@ void PackedServing::SendNew(Peer& peer, const std::vector<const HeaderNode*>& no
     for (const HeaderNode* node : nodes) {
         auto raw = m_at.blocks.ReadBlock(*node);
         if (!raw) {
-            m_at.log.Error("Cannot load block from disk: {}, disconnecting {}", raw.Message(),
-                           m_peers.NameOf(peer));
+            m_serving.LogUnread(peer, raw.Message());
             return m_peers.Close(peer);
         }
         size += raw->size();

@@ -83,6 +83,14 @@ std::string PeerSet::NameOf(const Peer& peer) const
     return fmt::format("peer={}, peeraddr={}", peer.Id(), peer.connection.address.ToString());
 }
 
+bool PeerSet::SendFeature(Peer& peer, std::string_view id, Bytes data)
+{
+    const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);
+    if (brief || peer.common_version < kFeatureVersion) return false;
+    Send(peer, FeatureMessage{std::string(id), std::move(data)});
+    return true;
+}
+
 void PeerSet::SendRaw(Peer& peer, OutgoingMessage message)
 {
     if (peer.closing) return;

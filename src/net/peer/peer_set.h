@@ -102,6 +102,9 @@ public:
         SendRaw(peer, MakeOutgoing(message));
     }
     void SendRaw(Peer& peer, OutgoingMessage message);
+    /** During the handshake: sends a feature (BIP434), unless the connection is too brief or the
+     *  peer too old for one. Returns whether it was sent. */
+    bool SendFeature(Peer& peer, std::string_view id, Bytes data);
     /** Decodes the message; nothing after an error, which is logged. */
     template <typename Message>
     std::optional<Message> Read(ByteSpan payload) const

@@ -6,11 +6,9 @@ namespace ibd {
 /** A pruned node has few blocks with undo data, and cannot announce which. */
 void SpentCoinsServing::Negotiate(Peer& peer)
 {
-    const bool brief = peer.Is(ConnectionKind::kFeeler) || peer.Is(ConnectionKind::kAddrFetch);
-    if (!m_options.serve_spent_coins || m_options.prune_mode || brief) return;
-    if (peer.common_version < kFeatureVersion) return;
-    m_peers.Send(peer, FeatureMessage{std::string(kSpentCoinsFeature), {kSpentCoinsFeatureData}});
-    m_states[peer].announced = true;
+    if (!m_options.serve_spent_coins || m_options.prune_mode) return;
+    m_states[peer].announced =
+        m_peers.SendFeature(peer, kSpentCoinsFeature, {kSpentCoinsFeatureData});
 }
 
 /** This node serves coins and does not ask for any, so it need not know which peers have them. */

@@ -108,6 +108,11 @@ struct FeatureMessage {
     std::string id; //!< kMinFeatureId to kMaxFeatureId bytes
     Bytes data;     //!< at most kMaxFeatureData bytes
 
+    /** Whether it is this feature, with the version as its first byte. */
+    bool Is(std::string_view name, uint8_t version) const
+    {
+        return id == name && !data.empty() && data[0] == version;
+    }
     void Write(Writer& writer) const;
     void Read(PayloadReader& reader);
     bool operator==(const FeatureMessage&) const = default;
