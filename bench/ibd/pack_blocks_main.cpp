@@ -2,29 +2,12 @@
 // batches of up to BATCH_BYTES and of kMaxBatchBlocks, checks that they come back byte for byte,
 // and prints: bytes before, bytes after, microseconds of CPU to pack and to unpack.
 // bench/packing.py makes a table of it.
+#include "packed_support.h"
 #include "packing/block_batch.h"
-
-#include <chrono>
-#include <ctime>
-#include <fstream>
-#include <iterator>
 
 namespace {
 
 using namespace ibd;
-
-int64_t CpuMicros()
-{
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
-}
-
-Bytes ReadFile(const char* path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 struct Totals {
     size_t before = 0;

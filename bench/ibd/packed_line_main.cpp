@@ -3,12 +3,9 @@
 // seconds of CPU of both nodes together, plain and packed. Simulated time has no time of
 // processors, so this is added on the packing side: what a line saves and what it costs stand side
 // by side.
+#include "packed_support.h"
 #include "net/peer_support.h"
 #include "sim/network.h"
-
-#include <ctime>
-#include <fstream>
-#include <iterator>
 
 namespace {
 
@@ -24,19 +21,6 @@ constexpr Line kLines[] = {
     {"60 ms, 100 Mbit/s", {30'000, 12'500'000}}, {"10 ms, 40 Mbit/s", {5'000, 5'000'000}},
     {"1 ms, 1 Gbit/s", {500, 125'000'000}},
 };
-
-double CpuSeconds()
-{
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return double(now.tv_sec) + double(now.tv_nsec) / 1e9;
-}
-
-Bytes ReadFile(const char* path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /** The bodies of real blocks below headers that make them one chain. */
 std::vector<Bytes> MakeChain(const ChainParams& params, const std::vector<Bytes>& bodies, int times)
@@ -102,7 +86,7 @@ struct Outcome {
 
 Outcome Sync(const std::vector<Bytes>& blocks, const Line& line, int level)
 {
-    const double cpu = CpuSeconds();
+    const int64_t cpu = CpuMicros();
     const ChainParams params = RegtestParams();
     PeerOptions options;
     options.pack_level = level;
@@ -131,7 +115,7 @@ Outcome Sync(const std::vector<Bytes>& blocks, const Line& line, int level)
     network.Tick(them, 5 * kSecond);
     while (!all.Done()) CHECK(network.Step());
     out.seconds = double(network.Now() - begin) / double(kSecond);
-    out.cpu = CpuSeconds() - cpu;
+    out.cpu = double(CpuMicros() - cpu) / 1e6;
     return out;
 }
 

@@ -14,7 +14,7 @@ namespace ibd {
 /** The result of reading and preparing a block. */
 struct PrepareOutcome {
     Result<> status;
-    const char* failed = nullptr; //!< if it failed: text for the user with a placeholder for a hash
+    const char* failed = nullptr; //!< if it failed: the user's text, {} for the block's hash
     std::unique_ptr<PreparedBlock> block;
 };
 
