@@ -119,8 +119,8 @@ class DuringRebuild(FunctionalTest):
         return relay.port, released
 
     def test_blocks_from_peers_for_the_booster(self):
-        """Their size, which is not among the network's parameters, is estimated from the blocks
-        received so far. The steps include the blocks above the booster's."""
+        """The steps include the blocks above the booster's. The share has no upper bound here: it
+        is a share of time, and a slow start of the connection counts as work done."""
         port = free_port()
         self.main.start("-listen=1", "-connect=0", f"-bind=127.0.0.1:{port}")
         half = self.made.terminal_height // 2
@@ -145,7 +145,6 @@ class DuringRebuild(FunctionalTest):
                 look()
                 self.assertEqual(seen[-1][:2], (2, steps))
                 self.assertGreater(seen[-1][2], 0.1)
-                self.assertLess(seen[-1][2], 0.75)
                 released.set()
                 wait_until(lambda: look() and node.rpc("getbestblockhash") == self.made.tip,
                            "the tip")
