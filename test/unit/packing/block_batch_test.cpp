@@ -1,6 +1,7 @@
 // Batches of blocks: real blocks come back byte for byte, alone and together, whole and mutated; a
 // damaged batch, a bomb and a batch above the bounds are errors.
 #include "packing/block_batch.h"
+#include "packing/failing_zstd.h"
 #include "packing/pack_forms.h"
 #include "packing/pack_streams.h"
 #include "primitives/block.h"
@@ -356,6 +357,29 @@ TEST_CASE("a batch that costs its reader too much is refused", "[packing]")
     };
     CHECK(Refusal(with_keys(0)).empty());
     CHECK(Refusal(with_keys(kMaxBatchKeys + 1)) == "a batch of blocks is damaged");
+}
+
+TEST_CASE("without memory for zstd a batch is neither made nor called damaged", "[packing]")
+{
+    const Bytes block = BlockOfItems(std::vector<Bytes>(100, LongKey()));
+    const Bytes batch = Pack({block});
+    for (const ZstdCall call : {ZstdCall::kCreateCompressor, ZstdCall::kCompress}) {
+        const FailingZstd failing(call);
+        const auto made = PackBlocks(std::vector<ByteSpan>{block}, 1);
+        REQUIRE_FALSE(made);
+        CHECK(made.GetError().kind == Error::Kind::kSystem);
+        CHECK(made.Message().starts_with("zstd cannot compress a batch of blocks: "));
+        CHECK(UnpackBlocks(batch));
+    }
+    for (const ZstdCall call : {ZstdCall::kCreateDecompressor, ZstdCall::kDecompress}) {
+        const FailingZstd failing(call);
+        const auto blocks = UnpackBlocks(batch);
+        REQUIRE_FALSE(blocks);
+        CHECK(blocks.GetError().kind == Error::Kind::kSystem);
+        CHECK(blocks.Message().starts_with("zstd cannot decompress a batch of blocks: "));
+        CHECK(Pack({block}) == batch);
+    }
+    CHECK(Check({block}) == batch.size());
 }
 
 } // namespace ibd

@@ -4,6 +4,7 @@
 #include "net/peer/pack_cache.h"
 #include "net/peer_store.h"
 #include "net/wire/message_table.h"
+#include "packing/failing_zstd.h"
 
 #include "support/catch.h"
 
@@ -287,6 +288,21 @@ TEST_CASE("without time to pack, blocks go out plain", "[packed]")
     CHECK(budget.Allows(5'400'000));
 }
 
+TEST_CASE("without memory for zstd, blocks go out plain", "[packed]")
+{
+    TestNode node(RegtestParams(), Packing());
+    node.chain.Extend(20);
+    const PeerId peer = BefriendPacking(node, ConnectionKind::kInbound);
+    {
+        const FailingZstd failing(ZstdCall::kCompress);
+        node.Say(peer, RequestFrom(node.chain, 8, 4));
+    }
+    CHECK(Sizes(node, peer) == std::vector<size_t>{0, 0, 0, 0});
+    node.MoveTime(1);
+    node.Say(peer, RequestFrom(node.chain, 8, 4));
+    CHECK(Sizes(node, peer) == std::vector<size_t>{4});
+}
+
 TEST_CASE("requests for packed blocks are bounded, and need the feature", "[packed]")
 {
     TestNode node(RegtestParams(), Packing());
@@ -344,6 +360,33 @@ TEST_CASE("a damaged batch costs the peer its place, and others are asked", "[pa
         CHECK(sync.node.chain.Tip().height == 400);
         CHECK_FALSE(sync.node.IsClosed(other));
     }
+}
+
+TEST_CASE("a batch for which memory is short costs nothing but a second request", "[packed]")
+{
+    Syncing sync;
+    const PeerId peer = sync.Meet("8.8.8.8:8333");
+    const GetPackedMessage request = sync.SlowDown(peer);
+    const int before = sync.store.puts;
+    {
+        const FailingZstd failing(ZstdCall::kDecompress);
+        sync.node.SayRaw(peer, "packed", sync.Batch(request.blocks.items));
+    }
+    CHECK(sync.store.puts == before);
+    CHECK_FALSE(sync.node.IsClosed(peer));
+    for (const Uint256& hash : sync.awaited)
+        sync.node.SayRaw(peer, "block", sync.Raw(BlockHash(hash)));
+    std::set<Uint256> asked;
+    for (int i = 0; i < 400; ++i) {
+        for (const BlockHash& hash : sync.Requests(peer)) {
+            asked.insert(hash);
+            sync.node.SayRaw(peer, "block", sync.Raw(hash));
+        }
+        sync.node.MoveTime(1);
+    }
+    for (const BlockHash& hash : request.blocks.items) CHECK(asked.contains(hash));
+    CHECK(sync.node.chain.Tip().height == 400);
+    CHECK_FALSE(sync.node.IsClosed(peer));
 }
 
 TEST_CASE("a batch that was not requested ends the connection", "[packed]")
