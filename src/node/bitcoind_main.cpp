@@ -141,14 +141,6 @@ Result<> WritePidFile(Env& env, const Path& path)
     return env.SyncDirectory(FolderOf(path));
 }
 
-/** Bytes; 0: unknown. */
-uint64_t MachineMemory()
-{
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
-}
-
 /** A start, from the configuration to the end of the process. */
 class Start {
 public:

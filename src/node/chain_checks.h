@@ -19,10 +19,6 @@ struct ChainDamage {
 void WarnOfLowSpace(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
                     uint64_t prune_target);
 
-/** Refuses a chainstate built on an invalid block that a later check has found, if undo data to
- *  disconnect it is missing. */
-Result<> RefuseBroken(const ChainManager& chain, const CoinsDb& coins);
-
 /** Checks for blocks up to the tip that were stored without a check of their witnesses: an older
  *  node accepted them, or -testactivationheight was different. */
 std::optional<ChainDamage> FindUncheckedWitnesses(const ChainManager& chain, int segwit_height);

@@ -10,6 +10,7 @@
 #include "util/found.h"
 #include "validation/block_import.h"
 #include "validation/stored_files.h"
+#include "validation/verify_chain.h"
 
 namespace ibd {
 

@@ -39,4 +39,11 @@ pid_t StartShell(const std::string& line)
     return error == 0 ? pid : -1;
 }
 
+uint64_t MachineMemory()
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
+}
+
 } // namespace ibd

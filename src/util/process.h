@@ -1,9 +1,11 @@
-// The process's environment: inherited signals and streams, and started commands. Unix only.
+// The process's environment: inherited signals and streams, started commands, the machine's memory.
+// Unix only.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include <cstdint>
 #include <cstdio>
 #include <sys/types.h>
 
@@ -25,6 +27,9 @@ void PrepareProcess(BrokenPipe broken_pipe);
 
 /** Starts `sh -c <line>` with no signal blocked or ignored. Returns its pid, or -1. */
 pid_t StartShell(const std::string& line);
+
+/** The machine's memory in bytes; 0: unknown. */
+uint64_t MachineMemory();
 
 /** Prints to a standard stream. Ignores a stream that accepts no more (a pipe without a reader, a
  *  full disk), where fmt::print() would throw. */

@@ -173,4 +173,21 @@ Result<Verification> VerifyChain(ChainManager& chain, int level, int blocks)
     return found;
 }
 
+// The user must request the check for the rebuild, or given hints would be trusted again.
+Result<> RefuseBroken(const ChainManager& chain, const CoinsDb& coins)
+{
+    IBD_ASSIGN_OR_RETURN(const BlockHash best, coins.BestBlock());
+    const ChainReader reader = chain.Read();
+    const HeaderNode* broken = nullptr; // lowest one
+    bool can_go_back = true;
+    for (const HeaderNode* node = reader.Find(best); node && node->Failed(); node = node->prev) {
+        broken = node;
+        can_go_back = can_go_back && node->HasUndo();
+    }
+    if (can_go_back) return {};
+    return BadData("The chainstate is built on block {} at height {}, which is invalid, and there "
+                   "is no undo data to go back. Please restart with {} -ibdbooster=0 to recover",
+                   broken->hash.ToHex(), broken->height, chain.RebuildOption());
+}
+
 } // namespace ibd
