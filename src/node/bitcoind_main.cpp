@@ -174,7 +174,11 @@ private:
 Result<std::unique_ptr<DataDir>> Start::OpenDataDir() const
 {
     const DataPaths& paths = m_config.paths;
-    return DataDir::Open(m_env, {paths.base, m_options.blocks_dir.value_or(Path()), paths.folder});
+    return DataDir::Open(m_env, {.base = paths.base,
+                                 .blocks_base = m_options.blocks_dir.value_or(Path()),
+                                 .folder = paths.folder,
+                                 .chainstate_base = m_options.chainstate_dir,
+                                 .index_base = m_options.index_dir});
 }
 
 Result<> Start::Prepare()

@@ -7,6 +7,7 @@
 #include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
+#include "storage/store_places.h"
 #include "util/found.h"
 #include "validation/block_import.h"
 #include "validation/stored_files.h"
@@ -235,13 +236,14 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
 // A dead link means a disk that is not mounted: data would go to the disk below it.
 Result<> ChainStart::PrepareChainstate()
 {
+    LogStorePlaces(m_log, m_dir);
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, chainstate));
     if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Prepare());
     if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
     return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
                        "make that directory",
-                       (m_dir.Net() / "chainstate").string(), chainstate.string());
+                       m_dir.ChainstateName().string(), chainstate.string());
 }
 
 Result<> ChainStart::BuildChainstate()

@@ -43,6 +43,8 @@ struct NodeOptions {
     uint64_t prune_target = 0;                 //!< bytes (-prune); see ChainManagerOptions
     std::atomic<int64_t>* mock_time = nullptr; //!< set by setmocktime
     std::optional<Path> blocks_dir;
+    Path chainstate_dir; //!< empty: the data directory
+    Path index_dir;      //!< the same
     std::vector<Path> load_blocks;
     HintsChoice hints;
     OwnHintsOptions own_hints;        //!< -ibdbooster, -ibdboosterundo

@@ -37,6 +37,11 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-blocksxor", "",
      "Obfuscate the files of a new blocks directory with a random key (default: 1)", kPlain,
      kFlag<&NodeOptions::obfuscate_blocks>},
+    {"-chainstatedir", "=<dir>",
+     "Directory for chainstate, for example on a faster disk. Bitcoin Core has no such option: "
+     "before it uses the data directory, chainstate must be moved back (default: the data "
+     "directory)",
+     kPlain, kFolder<&NodeOptions::chainstate_dir>},
     {"-coinstatsindex", "",
      "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo (default: "
      "0)",
@@ -51,6 +56,10 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 if the "
      "machine has less than 4 GiB of memory)"},
     {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
+    {"-indexdir", "=<dir>",
+     "Directory for indexes. Bitcoin Core has no such option: before it uses the data directory, "
+     "indexes must be moved back, or it builds them anew (default: the data directory)",
+     kPlain, kFolder<&NodeOptions::index_dir>},
     {"-loadblock", "=<file>", "Import the blocks of this file at start"},
     {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)",
      kPlain,

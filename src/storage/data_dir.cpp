@@ -2,25 +2,27 @@
 #include "storage/data_dir.h"
 #include "util/version.h"
 
-#include <cstdlib>
+#include <algorithm>
 
 namespace ibd {
 namespace {
 
-/** Makes the folder and locks it; the lock file stays, as in Core. */
-Result<std::unique_ptr<FileLock>> MakeAndLock(Env& env, const Path& folder)
+/** The network's folder in a directory that a user named. `what`: for the error text. */
+Result<Path> FolderIn(Env& env, const Path& base, const char* what, const std::string& folder)
 {
-    const Path lock_file = folder / ".lock";
-    const auto made = env.CreateDirectories(folder);
-    if (!made || !env.OpenWrite(lock_file, /*truncate=*/false)) {
-        return SystemError("Cannot write to directory '{}'; check permissions.", folder.string());
+    IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(base));
+    if (kind != FileKind::kFolder) {
+        return BadData("Specified {} directory \"{}\" does not exist.", what, base.string());
     }
-    auto lock = env.Lock(lock_file);
-    if (!lock) {
-        return SystemError("Cannot obtain a lock on directory {}. {} is probably already running.",
-                           folder.string(), kProjectName);
-    }
-    return std::move(lock).Value();
+    return folder.empty() ? base : base / folder;
+}
+
+/** `folder`, but by the name `known` if that is the same: it must not be locked twice. */
+Path OnceNamed(const Path& folder, const Path& known)
+{
+    std::error_code code;
+    const Path canonical = std::filesystem::weakly_canonical(folder, code);
+    return canonical == std::filesystem::weakly_canonical(known, code) ? known : folder;
 }
 
 Result<> CheckSpaceOf(Env& env, const Path& folder, uint64_t more)
@@ -34,20 +36,43 @@ Result<> CheckSpaceOf(Env& env, const Path& folder, uint64_t more)
 
 Result<std::unique_ptr<DataDir>> DataDir::Open(Env& env, const DataDirOptions& options)
 {
-    if (!env.Exists(options.base)) {
-        return BadData("Specified data directory \"{}\" does not exist.", options.base.string());
+    const auto folder = [&](const Path& base, const char* what) {
+        return FolderIn(env, base.empty() ? options.base : base, what, options.folder);
+    };
+    std::unique_ptr<DataDir> dir(new DataDir(env));
+    IBD_ASSIGN_OR_RETURN(dir->m_net, folder(options.base, "data"));
+    IBD_ASSIGN_OR_RETURN(dir->m_blocks, folder(options.blocks_base, "blocks"));
+    dir->m_blocks /= "blocks";
+    IBD_ASSIGN_OR_RETURN(dir->m_chainstate_parent, folder(options.chainstate_base, "chainstate"));
+    IBD_ASSIGN_OR_RETURN(dir->m_index_parent, folder(options.index_base, "index"));
+    dir->m_chainstate_parent = OnceNamed(dir->m_chainstate_parent, dir->m_net);
+    dir->m_index_parent = OnceNamed(dir->m_index_parent, dir->m_net);
+    dir->m_index_parent = OnceNamed(dir->m_index_parent, dir->m_chainstate_parent);
+    for (const Path& each :
+         {dir->m_net, dir->m_blocks, dir->m_chainstate_parent, dir->m_index_parent}) {
+        IBD_RETURN_IF_ERROR(dir->MakeAndLock(each));
     }
-    const Path& blocks_base = options.blocks_base.empty() ? options.base : options.blocks_base;
-    if (!env.Exists(blocks_base)) {
-        return BadData("Specified blocks directory \"{}\" does not exist.", blocks_base.string());
-    }
-    const Path net = options.folder.empty() ? options.base : options.base / options.folder;
-    const Path blocks_net = options.folder.empty() ? blocks_base : blocks_base / options.folder;
-    std::unique_ptr<DataDir> dir(new DataDir(env, net, blocks_net / "blocks"));
-    IBD_ASSIGN_OR_RETURN(dir->m_net_lock, MakeAndLock(env, dir->m_net));
-    IBD_ASSIGN_OR_RETURN(dir->m_blocks_lock, MakeAndLock(env, dir->m_blocks));
     IBD_RETURN_IF_ERROR(dir->CheckSpace());
     return dir;
+}
+
+/** The lock file stays, as in Core. */
+Result<> DataDir::MakeAndLock(const Path& folder)
+{
+    if (std::ranges::find(m_folders, folder) != m_folders.end()) return {};
+    const Path lock_file = folder / ".lock";
+    const auto made = m_env.CreateDirectories(folder);
+    if (!made || !m_env.OpenWrite(lock_file, /*truncate=*/false)) {
+        return SystemError("Cannot write to directory '{}'; check permissions.", folder.string());
+    }
+    auto lock = m_env.Lock(lock_file);
+    if (!lock) {
+        return SystemError("Cannot obtain a lock on directory {}. {} is probably already running.",
+                           folder.string(), kProjectName);
+    }
+    m_folders.push_back(folder);
+    m_locks.push_back(std::move(lock).Value());
+    return {};
 }
 
 Result<bool> DataDir::AdoptOldBlockIndex()
@@ -67,8 +92,8 @@ Result<bool> DataDir::AdoptOldBlockIndex()
 
 Result<> DataDir::CheckSpace(uint64_t more) const
 {
-    IBD_RETURN_IF_ERROR(CheckSpaceOf(m_env, m_net, more));
-    return CheckSpaceOf(m_env, m_blocks, more);
+    for (const Path& folder : m_folders) IBD_RETURN_IF_ERROR(CheckSpaceOf(m_env, folder, more));
+    return {};
 }
 
 } // namespace ibd

@@ -1,5 +1,6 @@
-// DataDir: the folders of one network, and locks against a second node. Created at start-up by the
-// node, held until the end. One thread.
+// DataDir: the folders of one network, and locks against a second node. Block files, chainstate and
+// indexes may be in other directories. Created at start-up by the node, held until the end. One
+// thread.
 #pragma once
 
 #include "util/env.h"
@@ -15,6 +16,8 @@ struct DataDirOptions {
     Path base;          //!< -datadir; must exist
     Path blocks_base;   //!< -blocksdir; must exist; empty means `base`
     std::string folder; //!< of the network: "" (main), testnet3, testnet4, signet, regtest
+    Path chainstate_base = {}; //!< -chainstatedir; must exist; empty means `base`
+    Path index_base = {};      //!< -indexdir; the same
 };
 
 class DataDir {
@@ -32,26 +35,32 @@ public:
     /** Moves an index from there to its current place if that has none; returns whether it did. An
      *  error (for example another disk) names both places. */
     Result<bool> AdoptOldBlockIndex();
-    /** The target of "chainstate" if it is a symbolic link: the booster replaces the folder, and
-     *  the new one must stay on the disk that the user chose. */
-    Path Chainstate() const { return m_env.FollowLink(m_net / "chainstate"); }
-    bool ChainstateIsLink() const { return Chainstate() != m_net / "chainstate"; }
-    Path Indexes() const { return m_net / "indexes"; }
+    /** The folder of `chainstate` and `chainstate_snapshot`; Net() without -chainstatedir. */
+    const Path& ChainstateParent() const { return m_chainstate_parent; }
+    /** The folder of `indexes`; Net() without -indexdir. */
+    const Path& IndexParent() const { return m_index_parent; }
+    /** "chainstate", which may be a symbolic link. */
+    Path ChainstateName() const { return m_chainstate_parent / "chainstate"; }
+    /** The target of a symbolic link: the booster replaces the folder, and the new one must stay on
+     *  the disk that the user chose. */
+    Path Chainstate() const { return m_env.FollowLink(ChainstateName()); }
+    bool ChainstateIsLink() const { return Chainstate() != ChainstateName(); }
+    Path Indexes() const { return m_index_parent / "indexes"; }
 
     /** An error when the file system of a folder has less than kMinDiskSpace + `more` free. */
     Result<> CheckSpace(uint64_t more = 0) const;
 
 private:
-    DataDir(Env& env, Path net, Path blocks)
-        : m_env(env), m_net(std::move(net)), m_blocks(std::move(blocks))
-    {
-    }
+    explicit DataDir(Env& env) : m_env(env) {}
+    Result<> MakeAndLock(const Path& folder);
 
     Env& m_env;
     Path m_net;
     Path m_blocks;
-    std::unique_ptr<FileLock> m_net_lock;
-    std::unique_ptr<FileLock> m_blocks_lock;
+    Path m_chainstate_parent;
+    Path m_index_parent;
+    std::vector<Path> m_folders; //!< all of the above, each once
+    std::vector<std::unique_ptr<FileLock>> m_locks;
 };
 
 } // namespace ibd

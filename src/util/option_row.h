@@ -219,6 +219,23 @@ struct Texts : Text<kPath...> {
     }
 };
 
+/** The canonical path of a directory. */
+template <auto... kPath>
+struct Folder : Text<kPath...> {
+    template <typename Target>
+    static Result<> Read(const ArgsManager& args, const OptionRow<Target>& row, Target& out)
+    {
+        const auto text = args.Get(row.name);
+        if (!text || args.IsNegated(row.name)) return {};
+        if (text->empty()) return BadData("{}: names no directory", row.name);
+        std::error_code code;
+        In<kPath...>(out) =
+            std::filesystem::weakly_canonical(std::filesystem::absolute(*text, code), code);
+        if (code) return BadData("{}={}: {}", row.name, *text, code.message());
+        return {};
+    }
+};
+
 /** One of a set of words; `kWords` are pairs of word and value. Errors do not name the empty word.
  */
 template <const auto& kWords, auto... kPath>
@@ -278,6 +295,9 @@ inline constexpr auto kText =
 template <auto kFirst, auto... kRest>
 inline constexpr auto kTexts =
     option_field::kField<option_field::Texts<kFirst, kRest...>, option_field::Owner<kFirst>>;
+template <auto kFirst, auto... kRest>
+inline constexpr auto kFolder =
+    option_field::kField<option_field::Folder<kFirst, kRest...>, option_field::Owner<kFirst>>;
 template <const auto& kWords, auto kFirst, auto... kRest>
 inline constexpr auto kChoice = option_field::kField<option_field::Choice<kWords, kFirst, kRest...>,
                                                      option_field::Owner<kFirst>>;

@@ -67,7 +67,10 @@ Result<> CheckSnapshotIsRemovable(Env& env, const Path& folder)
 
 } // namespace
 
-Path SnapshotFolder(const DataDir& dir) { return dir.Net() / "chainstate_snapshot"; }
+Path SnapshotFolder(const DataDir& dir)
+{
+    return dir.ChainstateParent() / "chainstate_snapshot";
+}
 
 Found<BlockHash> FindSnapshot(Env& env, Logger& log, const DataDir& dir)
 {
@@ -120,7 +123,7 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
         IBD_RETURN_IF_ERROR(DestroyDb(folder));
         IBD_RETURN_IF_ERROR(env.Remove(folder / kBaseBlockHash));
         IBD_RETURN_IF_ERROR(env.Remove(folder));
-        return env.SyncDirectory(dir.Net());
+        return env.SyncDirectory(dir.ChainstateParent());
     };
     const Result<> removed = remove();
     if (removed) return {};
@@ -137,7 +140,7 @@ Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir)
     log.Info("[snapshot] moving the wrong snapshot chainstate ({}) to {}", snapshot.string(),
              aside.string());
     IBD_RETURN_IF_ERROR(env.Rename(snapshot, aside));
-    return env.SyncDirectory(dir.Net());
+    return env.SyncDirectory(dir.ChainstateParent());
 }
 
 Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir)

@@ -96,8 +96,8 @@ class Options(ForeignFiles):
     def test_paths_of_every_kind(self):
         names = options_of_help(PATH_ARGUMENT)
         self.assertLessEqual({"-conf", "-loadblock", "-ibdboosterfile", "-ibdboosterdir", "-asmap",
-                              "-blocksdir", "-datadir", "-debuglogfile", "-pid", "-settings",
-                              "-rpccookiefile"}, set(names))
+                              "-blocksdir", "-chainstatedir", "-indexdir", "-datadir",
+                              "-debuglogfile", "-pid", "-settings", "-rpccookiefile"}, set(names))
         for name in names:
             for kind in ("empty", "missing", "pipe", "folder", "dead link"):
                 with self.subTest(name, kind=kind):

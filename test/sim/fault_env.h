@@ -43,8 +43,13 @@ public:
     void MakeCold(Cold cold) { m_cold = std::move(cold); }
     /** Reads with direct I/O return half of their bytes. */
     void CutUncached(bool cut) { m_cut_uncached = cut; }
-    /** The free space that the disk reports, independent of the real one. */
-    void SetSpace(uint64_t bytes) { m_space = bytes; }
+    /** The free space that the disk reports, independent of the real one; `at`: only for paths
+     *  that begin with it. */
+    void SetSpace(uint64_t bytes, const Path& at = {})
+    {
+        m_space = bytes;
+        m_space_at = at.string();
+    }
     /** The monotonic clock, microseconds, in place of the machine's. */
     void SetClock(std::function<int64_t()> micros) { m_clock = std::move(micros); }
     /** Loses data that was written but not synced, as a power cut does. Call it when all files are
@@ -75,7 +80,8 @@ public:
     Result<> SyncDirectory(const Path& directory) override { return Step("syncdir", directory); }
     Result<uint64_t> SpaceAvailable(const Path& p) override
     {
-        return m_space ? *m_space : m_inner->SpaceAvailable(p);
+        const bool set = m_space && p.string().starts_with(m_space_at);
+        return set ? *m_space : m_inner->SpaceAvailable(p);
     }
     int64_t UnixTime() override { return 1'700'000'000; }
     int64_t MonotonicMicros() override { return m_clock ? m_clock() : m_inner->MonotonicMicros(); }
@@ -109,6 +115,7 @@ private:
     bool m_cut_uncached = false;
     std::function<int64_t()> m_clock;
     std::optional<uint64_t> m_space;
+    std::string m_space_at;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
     std::mutex m_mutex;

@@ -92,6 +92,24 @@ TEST_CASE("-par counts threads, or cores left free, at least one")
     CHECK(Read({"-prevoutfetchthreads=100"})->prevout_threads == 16);
 }
 
+TEST_CASE("directories of stores are canonical")
+{
+    const TempDir dir;
+    std::filesystem::create_directories(dir / "fast");
+    std::filesystem::create_directory_symlink(dir / "fast", dir / "link");
+    const std::string link = (dir / "link").string();
+    const std::string chainstate = "-chainstatedir=" + link, index = "-indexdir=" + link + "/.";
+    const auto some = Read({chainstate.c_str(), index.c_str()});
+    CHECK(some->chainstate_dir == std::filesystem::canonical(dir / "fast"));
+    CHECK(some->index_dir == some->chainstate_dir);
+    for (const auto& none : {Read({}), Read({"-nochainstatedir", "-noindexdir"})}) {
+        CHECK(none->chainstate_dir.empty());
+        CHECK(none->index_dir.empty());
+    }
+    CHECK(Read({"-chainstatedir=none"})->chainstate_dir ==
+          std::filesystem::current_path() / "none");
+}
+
 TEST_CASE("assumed-valid block and minimum work")
 {
     const std::string hash(64, 'a');
@@ -313,6 +331,8 @@ TEST_CASE("bad values are refused in Core's words")
         {"-loglevel=error",
          "Unsupported global logging level -loglevel=error. Valid values: info, debug, trace."},
         {"-blocksdir=/no/such/dir", "Specified blocks directory \"/no/such/dir\" does not exist."},
+        {"-chainstatedir=", "-chainstatedir: names no directory"},
+        {"-indexdir=", "-indexdir: names no directory"},
     };
     for (const auto& [option, text] : kRefused) {
         INFO(option);

@@ -1,4 +1,5 @@
 // Snapshots, undo data and the data directory on made-up input.
+#include "sim/fault_env.h"
 #include "storage/data_dir.h"
 #include "storage/snapshot.h"
 #include "storage/undo.h"
@@ -191,6 +192,74 @@ TEST_CASE("a spent coin of height 0 has no dummy byte, all others one")
     CHECK(above == Bytes{3, 0, 0, 6});
 }
 
+TEST_CASE("chainstate and indexes in other directories, each folder locked once")
+{
+    const TempDir dir;
+    for (const char* name : {"data", "fast", "large"}) {
+        std::filesystem::create_directory(dir / name);
+    }
+    const auto open = [&](Path chainstate, Path indexes) {
+        return DataDir::Open(TestEnv(), {.base = dir / "data",
+                                         .blocks_base = {},
+                                         .folder = "regtest",
+                                         .chainstate_base = std::move(chainstate),
+                                         .index_base = std::move(indexes)});
+    };
+    {
+        const auto both = Must(open(dir / "fast", dir / "large"));
+        CHECK(both->Net() == dir / "data/regtest");
+        CHECK(both->BlockIndex() == dir / "data/regtest/blocks/index");
+        CHECK(both->Chainstate() == dir / "fast/regtest/chainstate");
+        CHECK(both->ChainstateParent() == dir / "fast/regtest");
+        CHECK_FALSE(both->ChainstateIsLink());
+        CHECK(both->Indexes() == dir / "large/regtest/indexes");
+        for (const char* name : {"fast", "large"}) {
+            CHECK(TestEnv().Exists(dir / name / "regtest/.lock"));
+            // Locks of files that are opened anew exclude within a process, too.
+            std::filesystem::create_directories(dir / "other");
+            const auto second = DataDir::Open(TestEnv(), {.base = dir / "other",
+                                                          .blocks_base = {},
+                                                          .folder = "regtest",
+                                                          .chainstate_base = dir / name});
+            REQUIRE_FALSE(second.Ok());
+            CHECK_THAT(second.Message(),
+                       Catch::Contains("Cannot obtain a lock on directory " +
+                                       (dir / name / "regtest").string()));
+        }
+    }
+    std::filesystem::create_directory_symlink(dir / "data", dir / "link");
+    CHECK(Must(open(dir / "link", dir / "link/."))->ChainstateParent() == dir / "data/regtest");
+    const auto one = Must(open(dir / "fast", dir / "fast/"));
+    CHECK(one->Chainstate().parent_path() == one->Indexes().parent_path());
+    std::filesystem::create_directory_symlink(dir / "large", dir / "fast/regtest/chainstate");
+    CHECK(one->Chainstate() == dir / "large");
+    CHECK(one->ChainstateIsLink());
+    CHECK(open(dir / "none", {}).Message() == "Specified chainstate directory \"" +
+                                                  (dir / "none").string() + "\" does not exist.");
+    CHECK(open({}, dir / "none").Message() == "Specified index directory \"" +
+                                                  (dir / "none").string() + "\" does not exist.");
+}
+
+TEST_CASE("the space of each folder's disk is checked")
+{
+    const TempDir dir;
+    for (const char* name : {"data", "blocks", "fast", "large"}) {
+        std::filesystem::create_directory(dir / name);
+    }
+    for (const char* name : {"data", "blocks", "fast", "large"}) {
+        FaultEnv env;
+        env.SetSpace(kMinDiskSpace - 1, dir / name);
+        const auto refused = DataDir::Open(env, {.base = dir / "data",
+                                                 .blocks_base = dir / "blocks",
+                                                 .folder = "",
+                                                 .chainstate_base = dir / "fast",
+                                                 .index_base = dir / "large"});
+        REQUIRE_FALSE(refused.Ok());
+        CHECK_THAT(refused.Message(), Catch::StartsWith("Error: Disk space is low for \"" +
+                                                        (dir / name).string()));
+    }
+}
+
 TEST_CASE("data directories per network, locked against a second node")
 {
     const TempDir dir;
@@ -204,6 +273,8 @@ TEST_CASE("data directories per network, locked against a second node")
     CHECK(regtest->Net() == dir / "regtest");
     CHECK(regtest->Blocks() == dir / "elsewhere/regtest/blocks");
     CHECK(regtest->BlockIndex() == dir / "regtest/blocks/index");
+    CHECK(regtest->Chainstate() == dir / "regtest/chainstate");
+    CHECK(regtest->Indexes() == dir / "regtest/indexes");
 
     // Another process: file locks do not exclude within one.
     const pid_t child = fork();
