@@ -3,6 +3,7 @@
 
 #include "storage/chainstate_builder.h"
 #include "storage/data_dir.h"
+#include "storage/store_mark.h"
 #include "util/found.h"
 #include "util/thread_priority.h"
 
@@ -69,6 +70,7 @@ Result<> Indexes::Open(const IndexChain& chain, bool wipe)
     CHECK(!m_open);
     m_chain = &chain;
     IBD_RETURN_IF_ERROR(OpenAll(wipe));
+    if (wipe) IBD_RETURN_IF_ERROR(FinishStoreMark(m_parts.env, m_parts.folder));
     for (Entry& entry : m_entries) {
         entry.follower = std::make_unique<IndexFollower>(*entry.index, chain, m_parts.env,
                                                          m_parts.log, m_parts.failed);

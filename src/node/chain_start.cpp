@@ -7,6 +7,7 @@
 #include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
+#include "storage/store_mark.h"
 #include "storage/store_places.h"
 #include "util/found.h"
 #include "validation/block_import.h"
@@ -233,17 +234,13 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
         .GetError();
 }
 
-// A dead link means a disk that is not mounted: data would go to the disk below it.
 Result<> ChainStart::PrepareChainstate()
 {
-    LogStorePlaces(m_log, m_dir);
-    const Path chainstate = m_dir.Chainstate();
-    IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, chainstate));
-    if (!m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Prepare());
-    if (!m_dir.ChainstateIsLink() || m_env.Exists(chainstate)) return {};
-    return SystemError("'{}' is a symbolic link to '{}', which is not there: mount its disk, or "
-                       "make that directory",
-                       m_dir.ChainstateName().string(), chainstate.string());
+    IBD_RETURN_IF_ERROR(PrepareStores(m_env, m_log, m_dir,
+                                      {.chainstate_rebuilt = m_reindex_chainstate,
+                                       .indexes_used = m_options.indexes.Any(),
+                                       .indexes_rebuilt = m_reindex}));
+    return m_reindex_chainstate ? Result<>() : m_parts.snapshots.Prepare();
 }
 
 Result<> ChainStart::BuildChainstate()
@@ -267,6 +264,7 @@ Result<> ChainStart::BuildChainstate()
     }
     m_parts.set_status("Loading the chainstate…");
     IBD_RETURN_IF_ERROR(OpenCoins(wipe));
+    if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(FinishStoreMark(m_env, m_dir.Chainstate()));
     const auto damage = FindUncheckedWitnesses(*m_chain, m_params.consensus.segwit_height);
     if (damage) return Damaged(damage->what.c_str(), damage->cause);
     if (!built) return {};

@@ -39,8 +39,7 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
      kFlag<&NodeOptions::obfuscate_blocks>},
     {"-chainstatedir", "=<dir>",
      "Directory for chainstate, for example on a faster disk. Bitcoin Core has no such option: "
-     "before it uses the data directory, chainstate must be moved back (default: the data "
-     "directory)",
+     "before it uses the data directory, move chainstate back (default: the data directory)",
      kPlain, kFolder<&NodeOptions::chainstate_dir>},
     {"-coinstatsindex", "",
      "Keep an index of the statistics of all coins after each block, for gettxoutsetinfo (default: "
@@ -58,7 +57,7 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-debuglogfile", "=<file>", "Log file; -nodebuglogfile: none (default: debug.log)"},
     {"-indexdir", "=<dir>",
      "Directory for indexes. Bitcoin Core has no such option: before it uses the data directory, "
-     "indexes must be moved back, or it builds them anew (default: the data directory)",
+     "move indexes back, or it builds them anew (default: the data directory)",
      kPlain, kFolder<&NodeOptions::index_dir>},
     {"-loadblock", "=<file>", "Import the blocks of this file at start"},
     {"-maxmempool", "=<n>", "Memory for unconfirmed transactions, MB, at least 5 (default: 300)",

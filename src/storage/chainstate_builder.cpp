@@ -3,6 +3,7 @@
 
 #include "storage/coins_db.h"
 #include "storage/kv_store.h"
+#include "storage/store_mark.h"
 
 namespace ibd {
 namespace {
@@ -88,6 +89,8 @@ Result<> ReplaceDb(Env& env, const Path& database)
     const WorkFolder work(database);
     IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(database));
     if (is_there) {
+        // Before the renames: after a kill the new one may take the place without more work.
+        IBD_RETURN_IF_ERROR(CarryStoreMark(env, database, work.New()));
         IBD_RETURN_IF_ERROR(RemoveIfThere(env, work.Old()));
         IBD_RETURN_IF_ERROR(env.Rename(database, work.Old()));
     }

@@ -7,14 +7,12 @@
 namespace ibd {
 namespace {
 
-/** The network's folder in a directory that a user named. `what`: for the error text. */
-Result<Path> FolderIn(Env& env, const Path& base, const char* what, const std::string& folder)
+/** `what`: for the error text. */
+Result<> CheckIsThere(Env& env, const Path& base, const char* what)
 {
     IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(base));
-    if (kind != FileKind::kFolder) {
-        return BadData("Specified {} directory \"{}\" does not exist.", what, base.string());
-    }
-    return folder.empty() ? base : base / folder;
+    if (kind == FileKind::kFolder) return {};
+    return BadData("Specified {} directory \"{}\" does not exist.", what, base.string());
 }
 
 /** `folder`, but by the name `known` if that is the same: it must not be locked twice. */
@@ -36,10 +34,12 @@ Result<> CheckSpaceOf(Env& env, const Path& folder, uint64_t more)
 
 Result<std::unique_ptr<DataDir>> DataDir::Open(Env& env, const DataDirOptions& options)
 {
-    const auto folder = [&](const Path& base, const char* what) {
-        return FolderIn(env, base.empty() ? options.base : base, what, options.folder);
+    std::unique_ptr<DataDir> dir(new DataDir(env, options.folder));
+    const auto folder = [&](const Path& given, const char* what) -> Result<Path> {
+        const Path& base = given.empty() ? options.base : given;
+        IBD_RETURN_IF_ERROR(CheckIsThere(env, base, what));
+        return dir->FolderBelow(base);
     };
-    std::unique_ptr<DataDir> dir(new DataDir(env));
     IBD_ASSIGN_OR_RETURN(dir->m_net, folder(options.base, "data"));
     IBD_ASSIGN_OR_RETURN(dir->m_blocks, folder(options.blocks_base, "blocks"));
     dir->m_blocks /= "blocks";

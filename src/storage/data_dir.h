@@ -47,19 +47,31 @@ public:
     bool ChainstateIsLink() const { return Chainstate() != ChainstateName(); }
     Path Indexes() const { return m_index_parent / "indexes"; }
 
+    /** The network's folder in a directory such as -chainstatedir. */
+    Path FolderBelow(const Path& directory) const
+    {
+        return m_folder.empty() ? directory : directory / m_folder;
+    }
+    /** The reverse. */
+    Path DirectoryAbove(const Path& folder) const
+    {
+        return m_folder.empty() ? folder : folder.parent_path();
+    }
+
     /** An error when the file system of a folder has less than kMinDiskSpace + `more` free. */
     Result<> CheckSpace(uint64_t more = 0) const;
 
 private:
-    explicit DataDir(Env& env) : m_env(env) {}
+    DataDir(Env& env, std::string folder) : m_env(env), m_folder(std::move(folder)) {}
     Result<> MakeAndLock(const Path& folder);
 
     Env& m_env;
+    std::string m_folder; //!< of the network
     Path m_net;
     Path m_blocks;
     Path m_chainstate_parent;
     Path m_index_parent;
-    std::vector<Path> m_folders; //!< all of the above, each once
+    std::vector<Path> m_folders; //!< all of these, each once
     std::vector<std::unique_ptr<FileLock>> m_locks;
 };
 

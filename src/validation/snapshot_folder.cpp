@@ -4,6 +4,7 @@
 #include "storage/block_files.h"
 #include "storage/chainstate_builder.h"
 #include "storage/kv_store.h"
+#include "storage/store_mark.h"
 
 #include <algorithm>
 #include <iterator>
@@ -38,12 +39,12 @@ bool IsDbFileName(std::string_view name)
     });
 }
 
-/** Names in the folder of a snapshot's chainstate that Core does not use. */
+/** Names in the folder of a snapshot's chainstate that neither Core nor this program uses. */
 Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)
 {
     IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(folder));
     std::erase_if(names, [](const std::string& name) {
-        return name == kBaseBlockHash || IsDbFileName(name);
+        return name == kBaseBlockHash || IsStoreMarkName(name) || IsDbFileName(name);
     });
     std::sort(names.begin(), names.end());
     return names;
@@ -121,6 +122,7 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
     log.Info("[snapshot] deleting snapshot chainstate due to reindexing");
     const auto remove = [&]() -> Result<> {
         IBD_RETURN_IF_ERROR(DestroyDb(folder));
+        IBD_RETURN_IF_ERROR(RemoveStoreMark(env, folder / kStoreMarkName));
         IBD_RETURN_IF_ERROR(env.Remove(folder / kBaseBlockHash));
         IBD_RETURN_IF_ERROR(env.Remove(folder));
         return env.SyncDirectory(dir.ChainstateParent());
@@ -151,6 +153,7 @@ Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir)
              snapshot.string(), chainstate.string());
     const WorkFolder work(chainstate);
     IBD_RETURN_IF_ERROR(work.Make(env));
+    IBD_RETURN_IF_ERROR(CarryStoreMark(env, chainstate, snapshot));
     IBD_RETURN_IF_ERROR(env.Rename(chainstate, work.Old()));
     IBD_RETURN_IF_ERROR(env.Rename(snapshot, chainstate));
     IBD_RETURN_IF_ERROR(env.SyncDirectory(work.Get()));

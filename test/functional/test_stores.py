@@ -1,8 +1,9 @@
-"""Stores in directories of their own (-chainstatedir, -indexdir): each way to make and to rebuild
-them, kills, and nothing left where they would be without the options."""
+"""Stores in directories of their own (-chainstatedir, -indexdir): each way to make, rebuild and
+move them, kills, older copies, and disks that are not there."""
 
 import os
 import random
+import shutil
 import time
 
 from framework import FunctionalTest, coins, free_port, wait_until
@@ -38,14 +39,19 @@ class Apart(FunctionalTest):
     def names(self, folder):
         return sorted(path.name for path in folder.iterdir())
 
+    def records(self, node):
+        """The data directory's notes of stores outside of it."""
+        return sorted(path.name for path in node.net_dir.glob("*dir.txt"))
+
     def assert_apart(self, node):
         """Each store is only in its directory."""
+        self.assertEqual(self.records(node), ["chainstatedir.txt", "indexdir.txt"])
         self.assertEqual(self.names(self.coins_folder.parent), [".lock", "chainstate"])
         self.assertEqual(self.names(self.index_folder.parent), [".lock", "indexes"])
         self.assertTrue((self.coins_folder / "CURRENT").exists())
         self.assertTrue((self.index_folder / "txindex" / "CURRENT").exists())
-        left = [path for name in ("chainstate*", "indexes*") for path in node.net_dir.glob(name)]
-        self.assertEqual(left, [])
+        folders = {path.name for path in node.net_dir.iterdir() if path.is_dir()}
+        self.assertEqual(folders - {"blocks", "wallets", "hints", "ibdbooster"}, set())
 
     def assert_synced(self, node):
         wanted = {"synced": True, "best_block_height": self.made.height}
@@ -104,6 +110,119 @@ class Built(Apart):
         link.symlink_to(same.datadir)
         same.start(f"-chainstatedir={link}", f"-indexdir={same.datadir}").stop()
         self.assertNotIn("does not look", same.log_text)
+
+
+class Moved(Apart):
+    """A node whose stores were moved after some starts in the data directory."""
+
+    def setUp(self):
+        super().setUp()
+        self.main = self.new(*INDEXES)
+        self.main.start("-reindex", *self.hints).wait_for_tip(self.made.tip)
+        self.assert_synced(self.main)
+        self.coins = coins(self.main)
+        self.main.stop()
+        for disk in (self.fast, self.large):
+            (disk / "regtest").mkdir()
+        self.assertEqual(self.records(self.main), [])
+
+    def move_out(self):
+        self.main.net_dir.joinpath("chainstate").rename(self.coins_folder)
+        self.main.net_dir.joinpath("indexes").rename(self.index_folder)
+
+    def move_back(self):
+        self.coins_folder.rename(self.main.net_dir / "chainstate")
+        self.index_folder.rename(self.main.net_dir / "indexes")
+
+    def log_of(self, *args):
+        """Of a start that builds nothing: it has the coins and the indexes of the first one."""
+        (self.main.net_dir / "debug.log").unlink()
+        self.main.start(*args)
+        self.assert_synced(self.main)
+        self.assertEqual(coins(self.main), self.coins)
+        self.main.stop()
+        log = self.main.log_text
+        self.assertNotIn("Index build", log)
+        self.assertNotIn("UpdateTip", log)
+        return log
+
+    def numbers(self):
+        marks = (self.coins_folder, self.index_folder)
+        return [(folder / "store-mark.txt").read_text().splitlines()[1] for folder in marks]
+
+    def test_out_and_back(self):
+        self.assert_refused(self.main, *self.apart, saying="start without -chainstatedir, or move")
+        self.move_out()
+        for n in (1, 2):
+            self.log_of(*self.apart)
+            self.assertEqual(self.numbers(), [f"starts={n}"] * 2)
+        self.assert_refused(self.main, saying=f"start with -chainstatedir={self.fast}, or move")
+        self.main.start(*self.apart).kill()
+        self.log_of(*self.apart)
+        self.move_back()
+        log = self.log_of()
+        self.assertIn(f"'chainstate' moved from '{self.fast / 'regtest'}' to "
+                      f"'{self.main.net_dir}' since the last start", log)
+        self.assertEqual(self.records(self.main), [])
+        self.assertEqual(list(self.main.net_dir.rglob("store-mark.txt*")), [])
+        self.move_out()
+        self.log_of(*self.apart)
+
+    def test_older_copies(self):
+        self.move_out()
+        self.log_of(*self.apart)
+        old = self.dir / "old"
+        shutil.copytree(self.coins_folder, old / "chainstate")
+        shutil.copytree(self.index_folder, old / "indexes")
+        self.log_of(*self.apart)
+        for name, folder in (("indexes", self.index_folder), ("chainstate", self.coins_folder)):
+            shutil.rmtree(folder)
+            shutil.copytree(old / name, folder)
+            self.assert_refused(self.main, *self.apart,
+                                saying=f"'{folder}' is an older copy: it is of start 1 of this "
+                                       f"node, but '{self.main.net_dir}' is of start 2. Put")
+        for options in (("-reindex-chainstate", *self.hints), ("-reindex", *self.hints)):
+            shutil.rmtree(self.coins_folder)
+            shutil.copytree(old / "chainstate", self.coins_folder)
+            self.assert_refused(self.main, *self.apart, saying="older copy")
+            alone = [] if "-reindex" in options else [f"{name}=0" for name in INDEXES]
+            self.main.start(*self.apart, *options, *alone).wait_for_tip(self.made.tip)
+            if not alone:
+                self.assert_synced(self.main)
+            self.assertEqual(coins(self.main), self.coins)
+            self.main.stop()
+        self.assertIn("is an older copy: it is of start 1", self.main.log_text)
+        self.assertIn(": it is rebuilt\n", self.main.log_text)
+        self.log_of(*self.apart)
+
+    def test_disk_is_not_mounted(self):
+        self.move_out()
+        self.log_of(*self.apart)
+        away = self.dir / "away"
+        self.fast.rename(away)
+        for options in (self.apart, ("-reindex-chainstate", *self.apart)):
+            self.assert_refused(self.main, *options, saying='Specified chainstate directory "'
+                                                            f'{self.fast}" does not exist.')
+        self.assert_refused(self.main, self.apart[1], saying="There is no 'chainstate' in '"
+                            f"{self.fast / 'regtest'}', where the last start used it: mount")
+        self.fast.mkdir()  # the mount point without its disk
+        self.assert_refused(self.main, *self.apart, saying="where the last start used it: mount")
+        self.assertEqual(self.names(self.fast / "regtest"), [".lock"])
+        # The user can do without the disk.
+        self.main.start("-reindex-chainstate", self.apart[1], *self.hints)
+        self.main.wait_for_tip(self.made.tip).stop()
+        self.assertEqual(self.records(self.main), ["indexdir.txt"])
+        shutil.rmtree(self.fast)
+        away.rename(self.fast)
+        self.assert_refused(self.main, *self.apart, saying="both exist: move the one away")
+
+    def test_snapshot_beside_it(self):
+        """The folder of a snapshot is a part of the chainstate."""
+        self.move_out()
+        self.log_of(*self.apart)
+        (self.main.net_dir / "chainstate_snapshot").mkdir()
+        (self.main.net_dir / "chainstate_snapshot" / "base_blockhash").write_bytes(bytes(32))
+        self.assert_refused(self.main, *self.apart, saying="chainstate_snapshot' both exist")
 
 
 class Refused(Apart):
