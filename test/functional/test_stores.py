@@ -8,6 +8,7 @@ import time
 
 from framework import FunctionalTest, coins, free_port, wait_until
 from generated import small_chain
+from snapshot_chain import BASE, TIP, SnapshotTest
 
 KILLS = int(os.environ.get("IBD_KILLS", "4"))
 INDEXES = ("-txindex", "-txospenderindex", "-blockfilterindex", "-coinstatsindex")
@@ -223,6 +224,30 @@ class Moved(Apart):
         (self.main.net_dir / "chainstate_snapshot").mkdir()
         (self.main.net_dir / "chainstate_snapshot" / "base_blockhash").write_bytes(bytes(32))
         self.assert_refused(self.main, *self.apart, saying="chainstate_snapshot' both exist")
+
+
+class OfSnapshots(SnapshotTest):
+    def test_snapshot(self):
+        """The coins of a snapshot are beside the chainstate, and take its place and its mark."""
+        fast = self.dir / "fast"
+        fast.mkdir()
+        args = (f"-chainstatedir={fast}",)
+        node = self.loaded(*args)
+        self.send(node, BASE + 1, TIP + 1)
+        node.stop()
+        self.assertEqual(sorted(path.name for path in (fast / "regtest").iterdir()),
+                         [".lock", "chainstate", "chainstate_snapshot"])
+        self.assertEqual(list(node.net_dir.glob("chainstate*")),
+                         [node.net_dir / "chainstatedir.txt"])
+        node.args.remove(args[0])
+        self.assert_refused(node, saying=f"is '{fast / 'regtest' / 'chainstate'}': start with")
+        self.send(node.start(*args), 1, BASE + 1)
+        self.assert_proven(node)
+        node.stop()
+        self.assertEqual(sorted(path.name for path in (fast / "regtest").iterdir()),
+                         [".lock", "chainstate"])
+        self.assert_proven(node.start(*args))
+        node.stop()
 
 
 class Refused(Apart):

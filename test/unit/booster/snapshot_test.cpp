@@ -5,6 +5,8 @@
 #include "booster/snapshot_session.h"
 #include "storage/chainstate_builder.h"
 #include "storage/snapshot.h"
+#include "storage/store_mark.h"
+#include "storage/store_places.h"
 #include "support/fault_sample.h"
 #include "support/kept_log.h"
 #include "validation/snapshot_folder.h"
@@ -82,6 +84,9 @@ public:
     HeaderAnswers AskForLastHeaders() override { return {}; }
 };
 
+/** Where the coins are if this exists: a directory of their own (-chainstatedir). */
+Path Apart(const Path& base) { return base / "fast"; }
+
 /** A node's start on a directory, as far as coins go. */
 class Start {
 public:
@@ -99,7 +104,13 @@ public:
         options.index.before_io = Check();
         options.coins.before_io = Check();
         options.checker = &m_scripts;
-        IBD_ASSIGN_OR_RETURN(m_dir, DataDir::Open(m_env, {m_base, {}, "regtest"}));
+        const bool apart = std::filesystem::exists(Apart(m_base));
+        IBD_ASSIGN_OR_RETURN(m_dir,
+                             DataDir::Open(m_env, {.base = m_base,
+                                                   .blocks_base = {},
+                                                   .folder = "regtest",
+                                                   .chainstate_base = apart ? Apart(m_base)
+                                                                            : Path()}));
         m_stack = std::make_unique<ChainStack>(m_env, m_log, TheChain().params, *m_dir, options,
                                                m_interrupt);
         SnapshotHooks hooks;
@@ -113,7 +124,7 @@ public:
         hooks.booster.directory = m_base / "regtest/ibdbooster";
         if (proves) hooks.proof = [this] { return ProofHooks(); };
         session.emplace(m_env, m_log, TheChain().params, *m_dir, m_interrupt, hooks);
-        IBD_RETURN_IF_ERROR(RecoverDb(m_env, m_log, m_dir->Chainstate()));
+        IBD_RETURN_IF_ERROR(PrepareStores(m_env, m_log, *m_dir, {}));
         IBD_RETURN_IF_ERROR(session->Prepare());
         IBD_RETURN_IF_ERROR(m_stack->OpenIndex());
         IBD_RETURN_IF_ERROR(m_stack->OpenBlocks());
@@ -389,6 +400,9 @@ void RequireProves(const Path& base)
     Must(start.Open(true));
     REQUIRE_FALSE(start.session->InUse());
     REQUIRE_FALSE(std::filesystem::exists(base / "regtest/chainstate_snapshot"));
+    REQUIRE_FALSE(std::filesystem::exists(Apart(base) / "regtest/chainstate_snapshot"));
+    REQUIRE(std::filesystem::exists(base / "regtest/chainstate") !=
+            std::filesystem::exists(Apart(base) / "regtest/chainstate"));
     REQUIRE_FALSE(std::filesystem::exists(base / "regtest/ibdbooster/snapshot"));
     REQUIRE((start.Dump() == TheChain().coins));
 }
@@ -413,11 +427,21 @@ std::pair<uint64_t, uint64_t> CountProof(const Path& base)
 TEST_CASE("the proof of a snapshot survives a failure or a power cut at any operation")
 {
     const TempDir dir(MemoryFolder());
+    // The mark of a chainstate that is elsewhere passes on to the snapshot's coins.
+    const bool apart = GENERATE(false, true);
+    if (apart) std::filesystem::create_directories(Apart(dir / "ready"));
     PrepareProof(dir / "ready");
     const auto copy = [&] {
         std::filesystem::remove_all(dir / "node");
         std::filesystem::copy(dir / "ready", dir / "node",
                               std::filesystem::copy_options::recursive);
+        if (!apart) return;
+        // The note of the place is of the directory that was copied.
+        const Path note = dir / "node/regtest/chainstatedir.txt";
+        const auto machine = MakePosixEnv();
+        auto mark = Must(ReadStoreMark(*machine, note)).value();
+        mark.directory = Apart(dir / "node");
+        Must(WriteStoreMark(*machine, note, mark));
     };
     copy();
     const auto [before, after] = CountProof(dir / "node");
@@ -445,6 +469,25 @@ TEST_CASE("the proof of a snapshot survives a failure or a power cut at any oper
             RequireProves(dir / "node");
         }
     }
+}
+
+TEST_CASE("a rebuild removes a snapshot that a killed node had marked")
+{
+    const TempDir dir(MemoryFolder());
+    const Path base = dir / "node";
+    std::filesystem::create_directories(Apart(base));
+    PrepareProof(base);
+    const Path folder = Apart(base) / "regtest/chainstate_snapshot";
+    const auto machine = MakePosixEnv();
+    Must(CarryStoreMark(*machine, Apart(base) / "regtest/chainstate", folder));
+    std::filesystem::copy(folder / kStoreMarkName, folder / "store-mark.txt.new");
+    const auto opened = Must(DataDir::Open(*machine, {.base = base,
+                                                      .blocks_base = {},
+                                                      .folder = "regtest",
+                                                      .chainstate_base = Apart(base)}));
+    KeptLog log;
+    Must(RemoveSnapshot(*machine, log, *opened));
+    CHECK_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_CASE("a snapshot that the blocks refute is put aside")
