@@ -3,8 +3,9 @@
 // seconds of CPU of both nodes together, plain and packed. Simulated time has no time of
 // processors, so this is added on the packing side: what a line saves and what it costs stand side
 // by side.
-#include "packed_support.h"
 #include "net/peer_support.h"
+#include "packed_support.h"
+#include "sim/all_blocks.h"
 #include "sim/network.h"
 
 namespace {
@@ -20,62 +21,6 @@ constexpr Line kLines[] = {
     {"60 ms, 20 Mbit/s", {30'000, 2'500'000}},   {"60 ms, 5 Mbit/s", {30'000, 625'000}},
     {"60 ms, 100 Mbit/s", {30'000, 12'500'000}}, {"10 ms, 40 Mbit/s", {5'000, 5'000'000}},
     {"1 ms, 1 Gbit/s", {500, 125'000'000}},
-};
-
-/** The bodies of real blocks below headers that make them one chain. */
-std::vector<Bytes> MakeChain(const ChainParams& params, const std::vector<Bytes>& bodies, int times)
-{
-    HeaderTree tree(params);
-    const HeaderNode* last = tree.Genesis();
-    std::vector<Bytes> out{Bytes()};
-    for (size_t i = 0; i < bodies.size() * size_t(times); ++i) {
-        Bytes raw = bodies[i % bodies.size()];
-        BlockHeader header = BlockHeader::FromBytes(raw.data());
-        header.prev_hash = last->hash;
-        header.time = last->time + 1;
-        header.bits = last->bits;
-        while (!CheckProofOfWork(header.Hash(), header.bits, params.consensus)) ++header.nonce;
-        const auto bytes = header.ToBytes();
-        std::copy(bytes.begin(), bytes.end(), raw.begin());
-        last = tree.Insert(header, header.Hash());
-        out.push_back(std::move(raw));
-    }
-    return out;
-}
-
-/** Wants all blocks in any order, and keeps none. */
-class AllBlocks final : public DownloadGoal, public BlockSink {
-public:
-    AllBlocks(const TestChain& chain, const std::vector<Bytes>& blocks)
-        : m_chain(chain), m_blocks(blocks), m_have(blocks.size(), false)
-    {
-        m_have[0] = true;
-    }
-    const HeaderNode* NextMissing(int32_t after) const override
-    {
-        const auto found = std::find(m_have.begin() + after + 1, m_have.end(), false);
-        if (found == m_have.end()) return nullptr;
-        return m_chain.BestHeader().Ancestor(int32_t(found - m_have.begin()));
-    }
-    bool Have(const HeaderNode& node) const override { return m_have[size_t(node.height)]; }
-    int32_t WindowEnd() const override { return kNoWindow; }
-    bool HasRoom(size_t) const override { return true; }
-    bool Put(PeerBlock&& block) override
-    {
-        const auto height = size_t(block.node->height);
-        CHECK(block.raw == m_blocks[height]);
-        m_count += !m_have[height];
-        m_have[height] = true;
-        return true;
-    }
-    std::vector<RefusedBlock> TakeRefused() override { return {}; }
-    bool Done() const { return m_count + 1 == m_have.size(); }
-
-private:
-    const TestChain& m_chain;
-    const std::vector<Bytes>& m_blocks;
-    std::vector<bool> m_have;
-    size_t m_count = 0;
 };
 
 struct Outcome {
@@ -99,7 +44,7 @@ Outcome Sync(const std::vector<Bytes>& blocks, const Line& line, int level)
         const BlockHeader header = BlockHeader::FromBytes(blocks[i].data());
         CHECK(!chain.AcceptHeaders({&header, 1}, &last));
     }
-    AllBlocks all(chain, blocks);
+    sim::AllBlocks all(chain, blocks);
     sim::Network network(int64_t{last->time} + 1'000'000);
     sim::Host us(network, {params, chain, chain, chain}, options, 1);
     sim::Host them(network, {params, served, served, served}, options, 2);
@@ -113,7 +58,7 @@ Outcome Sync(const std::vector<Bytes>& blocks, const Line& line, int level)
     const int64_t begin = network.Now();
     network.Connect(us, them, ConnectionKind::kManual, "8.8.8.8:8333", line.quality);
     network.Tick(them, 5 * kSecond);
-    while (!all.Done()) CHECK(network.Step());
+    while (!all.Done()) CHECK(network.Step() && network.Now() < begin + 3600 * kSecond);
     out.seconds = double(network.Now() - begin) / double(kSecond);
     out.cpu = double(CpuMicros() - cpu) / 1e6;
     return out;
@@ -129,7 +74,8 @@ int main(int argc, char** argv)
     }
     std::vector<Bytes> bodies;
     for (int i = 2; i < argc; ++i) bodies.push_back(ReadFile(argv[i]));
-    const auto blocks = MakeChain(RegtestParams(), bodies, std::atoi(argv[1]));
+    const auto blocks = sim::ChainOfBodies(RegtestParams(), bodies,
+                                           bodies.size() * std::strtoul(argv[1], nullptr, 10));
     for (const Line& line : kLines) {
         const Outcome plain = Sync(blocks, line, 0);
         const Outcome packed = Sync(blocks, line, 1);

@@ -37,7 +37,7 @@ Result<Bytes> ServedChain::ReadBlock(const HeaderNode& node)
 }
 
 Host::Host(Network& network, const World& world, PeerOptions options, uint64_t seed)
-    : m_network(network), m_env(seed), m_log(MakeNullLogger()),
+    : m_network(network), m_rng(seed), m_env(seed), m_log(MakeNullLogger()),
       m_peers({m_env, *m_log, world.params, world.chain, world.headers, world.blocks, *this,
                [this] { return m_network.Now(); }, nullptr, world.pool, nullptr, nullptr, nullptr,
                world.pool},
@@ -67,10 +67,11 @@ void Host::Send(PeerId peer, OutgoingMessage message)
     const auto found = m_ends.find(peer);
     if (found == m_ends.end() || (tamper && !tamper(message))) return;
     End& end = found->second;
-    const size_t size = message.payload.size() + kMessageHeader;
-    const int64_t begin = std::max(m_network.Now(), end.free_at);
-    end.free_at = begin + static_cast<int64_t>(size) * kSecond / end.quality.bytes_per_second;
+    const size_t size =
+        (m_network.weigh ? m_network.weigh(message) : message.payload.size()) + kMessageHeader;
+    const int64_t arrival = ArrivalOn(end, size);
     end.queued += size;
+    end.sent += size;
     m_network.At(end.free_at, [this, peer, size] {
         const auto left = m_ends.find(peer);
         if (left == m_ends.end()) return;
@@ -78,19 +79,32 @@ void Host::Send(PeerId peer, OutgoingMessage message)
         left->second.traffic.last_send = m_network.Now() / kSecond;
         WorkSoon();
     });
-    m_network.At(end.free_at + end.quality.latency,
-                 [other = end.other, id = end.id_there, m = std::move(message)]() mutable {
-                     other->Arrive(id, std::move(m));
+    m_network.At(arrival,
+                 [other = end.other, id = end.id_there, size, m = std::move(message)]() mutable {
+                     other->Arrive(id, std::move(m), size);
                  });
 }
 
-void Host::Arrive(PeerId peer, OutgoingMessage message)
+/** Puts a message of that size on the line; returns when it arrives. */
+int64_t Host::ArrivalOn(End& end, size_t size)
+{
+    const LinkQuality& line = end.quality;
+    const int64_t begin = std::max(m_network.Now(), end.free_at);
+    end.free_at = begin + static_cast<int64_t>(size) * kSecond / line.bytes_per_second;
+    if (line.stalls_ppm > 0 && m_rng.Chance(uint64_t(line.stalls_ppm), 1'000'000)) {
+        end.free_at += line.stall;
+    }
+    const int64_t late = line.jitter > 0 ? int64_t(m_rng.Below(uint64_t(line.jitter))) : 0;
+    end.there_at = std::max(end.there_at, end.free_at + line.latency + late);
+    return end.there_at;
+}
+
+void Host::Arrive(PeerId peer, OutgoingMessage message, size_t size)
 {
     const auto found = m_ends.find(peer);
     if (found == m_ends.end()) return; // the connection is gone
     found->second.traffic.last_receive = m_network.Now() / kSecond;
     if (hear && hear(peer, message)) return;
-    const size_t size = message.payload.size() + kMessageHeader;
     m_peers.Received(peer, {std::string(message.type), std::move(message.payload), size, ""});
     WorkSoon();
 }
@@ -104,7 +118,21 @@ bool Host::SendPaused(PeerId peer) const
 PeerTraffic Host::Traffic(PeerId peer) const
 {
     const auto found = m_ends.find(peer);
-    return found != m_ends.end() ? found->second.traffic : PeerTraffic{};
+    if (found == m_ends.end()) return {};
+    PeerTraffic out = found->second.traffic;
+    out.bytes_received = BytesFrom(found->second);
+    return out;
+}
+
+/** Bytes that have arrived, with those of a message that is arriving. */
+uint64_t Host::BytesFrom(const End& end) const
+{
+    const auto there = end.other->m_ends.find(end.id_there);
+    if (there == end.other->m_ends.end()) return 0;
+    const End& sender = there->second;
+    const int64_t coming = sender.free_at + sender.quality.latency - m_network.Now();
+    const int64_t bytes = std::max(coming, int64_t{0}) * sender.quality.bytes_per_second / kSecond;
+    return sender.sent - std::min(sender.sent, uint64_t(bytes));
 }
 
 /** Messages in transit are lost; the other side learns of the disconnection later. */
@@ -146,8 +174,8 @@ Network::Link Network::Connect(Host& from, Host& to, ConnectionKind kind,
 {
     const PeerId there = m_next_id++;
     const PeerId here = m_next_id++;
-    from.m_ends[there] = {&to, here, quality, 0, 0, {}};
-    to.m_ends[here] = {&from, there, quality, 0, 0, {}};
+    from.m_ends[there] = {&to, here, quality, 0, 0, 0, 0, {}};
+    to.m_ends[here] = {&from, there, quality, 0, 0, 0, 0, {}};
     NewPeer peer;
     peer.id = there;
     peer.kind = kind;

@@ -6,6 +6,7 @@
 #include "chain/chain.h"
 #include "net/peer/peer_manager.h"
 #include "net/seeded_env.h"
+#include "sim/rng.h"
 
 #include <functional>
 #include <map>
@@ -17,6 +18,9 @@ namespace ibd::sim {
 struct LinkQuality {
     int64_t latency = 20'000;              //!< microseconds each way
     int64_t bytes_per_second = 10'000'000; //!< each way
+    int64_t jitter = 0;     //!< microseconds that a message is late at most; order is kept
+    int64_t stalls_ppm = 0; //!< chance that a message is lost and sent again, in millionths
+    int64_t stall = 0;      //!< microseconds until then; later messages wait
 };
 
 /** A complete chain that does not change. */
@@ -83,17 +87,22 @@ private:
         PeerId id_there = -1;
         LinkQuality quality;
         int64_t free_at = 0; //!< when what was sent before has left
+        int64_t there_at = 0; //!< when it has arrived
         size_t queued = 0;   //!< bytes that have not left
+        uint64_t sent = 0;   //!< bytes, with those that have not left
         PeerTraffic traffic;
     };
     /** More has to leave before more is made. */
     static constexpr size_t kSendBuffer = 1'000'000;
 
     void Work();
-    void Arrive(PeerId peer, OutgoingMessage message);
+    int64_t ArrivalOn(End& end, size_t size);
+    uint64_t BytesFrom(const End& end) const;
+    void Arrive(PeerId peer, OutgoingMessage message, size_t size);
     void Lose(PeerId peer);
 
     Network& m_network;
+    Rng m_rng;
     test::SeededEnv m_env;
     const std::unique_ptr<Logger> m_log;
     std::map<PeerId, End> m_ends;
@@ -112,6 +121,9 @@ public:
     bool Step();
     /** Things that have happened. */
     uint64_t Steps() const { return m_steps; }
+    /** Bytes of a message on a line; by default those that it has. Blocks of a chain of small ones
+     *  can take the time of large ones. Set it before hosts are connected. */
+    std::function<size_t(const OutgoingMessage&)> weigh;
 
     struct Link {
         PeerId from = -1; //!< what `from` calls its peer
