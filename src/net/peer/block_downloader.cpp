@@ -45,21 +45,23 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     if (!source.best_known) return out;
     GiveUpLost(source, now);
     Load& load = m_requests.LoadOf(source.peer);
-    const size_t most = FreeSlots(load, source.most, now);
+    const size_t most = FreeSlots(source, load, now);
     if (most == 0) return out;
-    if (source.bunched && most < MostOf(load, source.most, now) / 4) return out;
+    if (source.bunched && most < MostOf(source, load, now) / 4) return out;
     AskAgain(source, most, out);
     AskLost(source, most, now, out);
     AskPreferred(source, most, out);
     const bool window_full = AskNext(source, most, now, out);
-    const bool idle = load.requests.empty();
+    const bool idle = load.OnlyHelps();
     if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
         load.branch_after = now + kBranchInterval;
         AskBranch(source, tip, most, out);
     }
     if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
-    AskToHelp(source, most, now, out);
     m_requests.Add(source.peer, out, now);
+    const auto help = AskToHelp(source, most - out.size(), now);
+    m_requests.Add(source.peer, help, now, /*helping=*/true);
+    out.insert(out.end(), help.begin(), help.end());
     return out;
 }
 
@@ -76,27 +78,43 @@ std::vector<const HeaderNode*> BlockDownloader::AskTowards(const Source& source,
         if (wanted && !HasSpoilt(source, *node)) out.push_back(node);
     }
     std::reverse(out.begin(), out.end());
-    out.resize(std::min(out.size(), FreeSlots(m_requests.LoadOf(source.peer), source.most, now)));
+    out.resize(std::min(out.size(), FreeSlots(source, m_requests.LoadOf(source.peer), now)));
     m_requests.Add(source.peer, out, now);
     return out;
 }
 
-/** As many blocks as the peer delivers in two seconds, so that a peer with high latency always has
- *  work. With a window, the peers share its few blocks. */
-size_t BlockDownloader::MostOf(const Load& load, size_t bound, int64_t now) const
+/** With a window, the peers near the tip share its few blocks, and a peer that delays the others is
+ *  disconnected. */
+bool BlockDownloader::IsHurried(const Source& source) const
 {
-    size_t most = kMinInFlight;
-    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && load.rate.Known()) {
-        const double two_seconds = 2 * load.rate.PerSecond(now);
-        most = static_cast<size_t>(
-            std::clamp(two_seconds, double{kMinInFlight}, double{kMaxInFlight}));
-    }
-    return std::min(most, bound);
+    return source.hurried || m_goal->WindowEnd() == DownloadGoal::kNoWindow;
 }
 
-size_t BlockDownloader::FreeSlots(const Load& load, size_t bound, int64_t now) const
+/** As many blocks as the peer delivers in kAhead, so that a peer with high latency always has work.
+ */
+size_t BlockDownloader::MostOf(const Source& source, const Load& load, int64_t now) const
 {
-    const size_t most = MostOf(load, bound, now);
+    if (!IsHurried(source) || !load.rate.Known()) return std::min(kMinInFlight, source.most);
+    const double ahead = load.rate.PerSecond(now) * (double(kAhead) / double(kSecond));
+    const double most = std::clamp(ahead, double{kMinInFlight}, double{kMaxInFlight});
+    return std::min({static_cast<size_t>(most), ShareOf(load, now), source.most});
+}
+
+/** Peers share a window by their rates, so that a slow one holds none of it up. */
+size_t BlockDownloader::ShareOf(const Load& load, int64_t now) const
+{
+    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow) return kMaxInFlight;
+    double rates = 0;
+    for (const auto& [peer, other] : m_requests.Loads()) {
+        if (other.rate.Known()) rates += other.rate.PerSecond(now);
+    }
+    const double share = kWindowInFlight * load.rate.PerSecond(now) / rates;
+    return std::max(kLeastShare, static_cast<size_t>(share));
+}
+
+size_t BlockDownloader::FreeSlots(const Source& source, const Load& load, int64_t now) const
+{
+    const size_t most = MostOf(source, load, now);
     return load.requests.size() < most ? most - load.requests.size() : 0;
 }
 
@@ -218,23 +236,20 @@ void BlockDownloader::AskBranch(const Source& source, const HeaderNode& tip, siz
     }
 }
 
-/** The window is blocked for `waiting`: finds the peer from which its lowest block was requested.
- */
+/** The window is blocked for `waiting`: finds the peer from which its lowest block was requested
+ *  first. */
 void BlockDownloader::NoteStaller(PeerId waiting, int64_t now)
 {
-    Load* staller = nullptr;
-    PeerId its_id = -1;
-    int32_t lowest = std::numeric_limits<int32_t>::max();
-    for (auto& [peer, load] : m_requests.Loads()) {
-        for (const BlockRequests::Request& request : load.requests) {
-            if (peer == waiting || request.node->height >= lowest) continue;
-            lowest = request.node->height;
-            staller = &load;
-            its_id = peer;
-        }
+    const HeaderNode* lowest = nullptr;
+    for (const auto& [node, owed] : m_requests.Blocks()) {
+        if (owed.peers.front() == waiting || (lowest && node->height >= lowest->height)) continue;
+        lowest = node;
     }
-    if (!staller || staller->stalling_since != 0) return;
-    staller->stalling_since = now;
+    if (!lowest) return;
+    const PeerId its_id = m_requests.AskedOf(*lowest).front();
+    Load& staller = *m_requests.FindLoad(its_id);
+    if (staller.stalling_since != 0) return;
+    staller.stalling_since = now;
     m_new_staller = its_id;
 }
 
@@ -291,12 +306,22 @@ void BlockDownloader::Disconnected(PeerId peer)
     m_requests.RemovePeer(peer);
 }
 
-BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now)
+/** How long the peer may delay the others. */
+int64_t BlockDownloader::PatienceWith(const Load& load, int64_t now, uint64_t received) const
 {
-    const Load* const found = m_requests.FindLoad(peer);
-    if (!found || found->requests.empty()) return Verdict::kFine;
+    const auto sent = static_cast<int64_t>(received - load.stalling_from);
+    const bool sends = sent > kSlowest * (now - load.stalling_since) / kSecond;
+    return sends ? std::max(kSilence, m_stall_timeout) : m_stall_timeout;
+}
+
+BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now, uint64_t received)
+{
+    Load* const found = m_requests.FindLoad(peer);
+    if (!found) return Verdict::kFine;
+    if (found->stalling_since == 0) found->stalling_from = received;
+    if (found->requests.empty()) return Verdict::kFine;
     const Load& load = *found;
-    if (load.stalling_since != 0 && now > load.stalling_since + m_stall_timeout) {
+    if (load.stalling_since != 0 && now > load.stalling_since + PatienceWith(load, now, received)) {
         // Our own line may be slow: the next peer gets more time.
         m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
         return Verdict::kStalling;

@@ -43,12 +43,23 @@ public:
 class BlockDownloader {
 public:
     // Times are in microseconds.
-    static constexpr size_t kMinInFlight = 16;  //!< requests to a peer; the limit with a window
-    static constexpr size_t kMaxInFlight = 256; //!< to the fastest peer
+    static constexpr size_t kMinInFlight = 16;  //!< requests to a peer
+    static constexpr size_t kMaxInFlight = 512; //!< to the fastest peer, without a window or in IBD
+    /** Blocks of this time are in flight: more than the longest delay of a line with the time in
+     *  which it repeats a lost packet. */
+    static constexpr int64_t kAhead = 3'000'000;
+    /** In IBD with a window: blocks in flight, which leave a part of the window for late ones. */
+    static constexpr double kWindowInFlight = 0.75 * kDownloadWindow;
+    /** Requests that a peer may have in a window, however slow it is. */
+    static constexpr size_t kLeastShare = 2;
     static constexpr int64_t kStallTimeout = 2'000'000;
     static constexpr int64_t kMaxStallTimeout = 64'000'000;
-    // Without a window, when no unrequested blocks are left: a peer with free slots is also asked
-    // for blocks requested from other peers, if it will deliver them in half of the expected time.
+    /** A peer that delays the others while it sends as many bytes a second is slow, not silent: it
+     *  has kSilence instead. */
+    static constexpr int64_t kSlowest = 10'000;
+    // When there are no unrequested blocks, or none in the window: a peer with free slots is also
+    // asked for blocks requested from other peers, if it will deliver them in half of the expected
+    // time.
     /** Blocks expected sooner are not requested from a second peer. */
     static constexpr int64_t kHelpAhead = 500'000;
     /** A peer that was silent for this time is expected to stay silent for the same time. */
@@ -60,7 +71,8 @@ public:
     static constexpr int64_t kTrialAfter = 1'000'000;
     /** Interval between searches for such blocks, after an unsuccessful one. */
     static constexpr int64_t kHelpInterval = 100'000;
-    /** Without a window: a peer that is silent for this long is replaced. */
+    /** A peer that delivers no block for this long is replaced: without a window, or if it delays
+     *  the others. */
     static constexpr int64_t kSilence = 60'000'000;
     /** Interval between searches of an idle peer's branch; a search takes time in proportion to the
      *  window. */
@@ -89,6 +101,9 @@ public:
         bool elsewhere = false;                 //!< best_known is not on the best header's chain
         const SpoiltBlocks* spoilt = nullptr;   //!< blocks never requested from it; null: none
         size_t most = kMaxInFlight;             //!< requests to it at a time
+        /** Much is missing (initial block download): with a window, too, it may have more than
+         *  kMinInFlight requests, and is asked for blocks requested from other peers. */
+        bool hurried = false;
         bool bunched = false; //!< is asked for no less than a quarter of its requests at a time
     };
     /** The blocks to request from a peer now; they count as requested. `tip`: of the active chain.
@@ -115,8 +130,9 @@ public:
     void Excuse(PeerId peer, int64_t now);
 
     enum class Verdict { kFine, kStalling, kTimeout };
-    /** Whether a peer must be disconnected because it has delayed the others for too long. */
-    Verdict Judge(PeerId peer, int64_t now);
+    /** Whether a peer must be disconnected because it has delayed the others for too long.
+     *  `received`: bytes from it so far, with those of incomplete messages. */
+    Verdict Judge(PeerId peer, int64_t now, uint64_t received);
 
     /** The pending requests. */
     const BlockRequests& Requests() const { return m_requests; }
@@ -146,8 +162,10 @@ private:
         int64_t expected; //!< microseconds from now
     };
 
-    size_t MostOf(const Load& load, size_t bound, int64_t now) const;
-    size_t FreeSlots(const Load& load, size_t bound, int64_t now) const;
+    bool IsHurried(const Source& source) const;
+    size_t MostOf(const Source& source, const Load& load, int64_t now) const;
+    size_t ShareOf(const Load& load, int64_t now) const;
+    size_t FreeSlots(const Source& source, const Load& load, int64_t now) const;
     bool CanServe(const Source& source, const HeaderNode& node) const;
     void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
     bool MayHave(const Source& source, const HeaderNode& node, int64_t now) const;
@@ -159,14 +177,14 @@ private:
                  std::vector<const HeaderNode*>& out);
     void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                    std::vector<const HeaderNode*>& out) const;
-    void AskToHelp(const Source& source, size_t most, int64_t now,
-                   std::vector<const HeaderNode*>& out);
+    std::vector<const HeaderNode*> AskToHelp(const Source& source, size_t most, int64_t now);
     void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                     std::vector<const HeaderNode*>& out) const;
     std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;
     int64_t ExpectedOfAny(const BlockRequests::Owed& owed, const HeaderNode& node,
                           int64_t now) const;
     void NoteStaller(PeerId waiting, int64_t now);
+    int64_t PatienceWith(const Load& load, int64_t now, uint64_t received) const;
 
     DownloadGoal* m_goal;
     const int64_t m_spacing;

@@ -218,6 +218,7 @@ void BlockRelay::Maintain(Peer& peer)
                                    &m_spoilt.Of(peer)};
     if (m_hints.IsAsked(peer)) source.most = kBlocksBesideHints;
     source.bunched = m_packed.IsDue(peer);
+    source.hurried = m_at.chain.IsInitialBlockDownload();
     const bool was_idle = !IsAsked(peer);
     const auto nodes = m_downloader->Ask(source, m_at.chain.Tip(), m_peers.Now());
     if (was_idle) m_packed.Skip(peer);
@@ -239,7 +240,8 @@ bool BlockRelay::DropIfSlow(Peer& peer)
         m_packed.Skip(peer);
     }
     const int64_t before = m_downloader->CurrentStallTimeout();
-    switch (m_downloader->Judge(peer.Id(), m_peers.Now())) {
+    const uint64_t received = m_at.link.Traffic(peer.Id()).bytes_received;
+    switch (m_downloader->Judge(peer.Id(), m_peers.Now(), received)) {
     case BlockDownloader::Verdict::kFine: return false;
     case BlockDownloader::Verdict::kStalling:
         if (m_downloader->CurrentStallTimeout() != before) {

@@ -11,7 +11,14 @@ std::deque<BlockRequests::Request>::iterator BlockRequests::Load::Find(const Hea
                         [&](const Request& request) { return request.node == &node; });
 }
 
-void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
+bool BlockRequests::Load::OnlyHelps() const
+{
+    return std::all_of(requests.begin(), requests.end(),
+                       [](const Request& request) { return request.helping; });
+}
+
+void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now,
+                        bool helping)
 {
     if (nodes.empty()) return;
     Load& load = m_loads[peer];
@@ -20,7 +27,7 @@ void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes
         load.rate.Begin(now);
     }
     for (const HeaderNode* node : nodes) {
-        load.requests.push_back({node, nullptr});
+        load.requests.push_back({node, nullptr, helping});
         const auto [owed, is_new] = m_owed.try_emplace(node);
         owed->second.peers.push_back(peer);
         if (!is_new) continue;
@@ -34,10 +41,17 @@ void BlockRequests::Remove(PeerId peer, const HeaderNode& node, int64_t now)
 {
     if (!IsAskedOf(peer, node)) return;
     Load& load = m_loads[peer];
-    const auto request = load.Find(node);
-    if (request == load.requests.begin()) load.first_since = now;
     load.last_received = now;
     load.stalling_since = 0;
+    End(peer, node, now);
+}
+
+/** That another peer answered is no excuse for this one: it may still be silent. */
+void BlockRequests::End(PeerId peer, const HeaderNode& node, int64_t now)
+{
+    Load& load = m_loads[peer];
+    const auto request = load.Find(node);
+    if (request == load.requests.begin()) load.first_since = now;
     load.requests.erase(request);
     if (load.requests.empty()) load.rate.End(now);
     RemoveOwed(peer, node);
@@ -46,10 +60,8 @@ void BlockRequests::Remove(PeerId peer, const HeaderNode& node, int64_t now)
 void BlockRequests::RemoveAll(const HeaderNode& node, int64_t now)
 {
     const auto peers = AskedOf(node);
-    // Iterates over a copy, because Remove() changes AskedOf().
-    for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) {
-        Remove(peer, node, now);
-    }
+    // Iterates over a copy, because End() changes AskedOf().
+    for (const PeerId peer : std::vector<PeerId>(peers.begin(), peers.end())) End(peer, node, now);
 }
 
 void BlockRequests::RemovePeer(PeerId peer)

@@ -23,6 +23,7 @@ public:
     struct Request {
         const HeaderNode* node;
         std::unique_ptr<PartialBlock> partial;
+        bool helping = false; //!< it was requested from another peer before
     };
     /** The requests to one peer. */
     struct Load {
@@ -31,10 +32,13 @@ public:
         int64_t first_since = 0;    //!< time since which the first request is the oldest
         int64_t last_received = 0;  //!< or time of the request, if none was pending then
         int64_t stalling_since = 0; //!< 0: does not delay others
+        uint64_t stalling_from = 0; //!< bytes received from it until then
         int64_t branch_after = 0;   //!< next search of its own branch
         int64_t help_after = 0;     //!< next search for blocks requested from others
 
         std::deque<Request>::iterator Find(const HeaderNode& node);
+        /** Whether it has no request but those that help other peers. */
+        bool OnlyHelps() const;
     };
     /** A requested block. */
     struct Owed {
@@ -46,10 +50,11 @@ public:
 
     /** Records requests to the peer for these blocks, none of which may already be requested from
      *  it. */
-    void Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
-    /** Ends the request to that peer, if there is one. */
+    void Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now,
+             bool helping = false);
+    /** Ends the request to that peer, if there is one: the peer answered it. */
     void Remove(PeerId peer, const HeaderNode& node, int64_t now);
-    /** Ends all requests for the block. */
+    /** Ends all requests for the block, which other peers answered. */
     void RemoveAll(const HeaderNode& node, int64_t now);
     /** Ends the peer's requests. Blocks requested from no other peer are added to GivenBack(). */
     void RemovePeer(PeerId peer);
@@ -79,6 +84,7 @@ public:
     std::unique_ptr<PartialBlock>& Partial(PeerId peer, const HeaderNode& node);
 
 private:
+    void End(PeerId peer, const HeaderNode& node, int64_t now);
     void RemoveOwed(PeerId peer, const HeaderNode& node);
 
     std::map<PeerId, Load> m_loads;

@@ -3,6 +3,7 @@
 // mixtures; IBD_TEST_SEED=n begins with seed n.
 #include "booster/booster_machine.h"
 #include "net/peer_support.h"
+#include "sim/all_blocks.h"
 #include "sim/network.h"
 
 #include "support/catch.h"
@@ -24,54 +25,6 @@ sim::ServedChain& Served()
     static sim::ServedChain all(TheWorld().params, TheWorld().blocks);
     return all;
 }
-
-/** Wants all blocks, in any order, and keeps their heights. */
-class AllBlocks final : public DownloadGoal, public BlockSink {
-public:
-    explicit AllBlocks(const TestChain& chain)
-        : m_chain(chain), m_have(TheWorld().blocks.size(), false)
-    {
-        m_have[0] = true;
-    }
-    const HeaderNode* NextMissing(int32_t after) const override
-    {
-        const auto begin = m_have.begin() + std::max(after, m_complete) + 1;
-        const auto found = std::find(begin, m_have.end(), false);
-        if (found == m_have.end()) return nullptr;
-        return m_chain.BestHeader().Ancestor(int32_t(found - m_have.begin()));
-    }
-    bool Have(const HeaderNode& node) const override { return m_have[size_t(node.height)]; }
-    int32_t WindowEnd() const override { return kNoWindow; }
-    bool HasRoom(size_t) const override { return true; }
-    bool Put(PeerBlock&& block) override
-    {
-        const auto height = size_t(block.node->height);
-        if (m_have[height]) {
-            ++duplicates;
-        } else if (block.raw != TheWorld().blocks[height]) {
-            m_refused.push_back({block.node, block.peer,
-                                 Violation(RuleViolation::Kind::kMutated, "bad-txnmrklroot")});
-        } else {
-            m_have[height] = true;
-            ++count;
-            while (m_complete + 1 < int32_t(m_have.size()) && m_have[size_t(m_complete) + 1]) {
-                ++m_complete;
-            }
-        }
-        return true;
-    }
-    std::vector<RefusedBlock> TakeRefused() override { return std::exchange(m_refused, {}); }
-
-    size_t count = 0;
-    size_t duplicates = 0;
-    bool Done() const { return count + 1 == m_have.size(); }
-
-private:
-    const TestChain& m_chain;
-    std::vector<bool> m_have;
-    int32_t m_complete = 0;
-    std::vector<RefusedBlock> m_refused;
-};
 
 /** The behaviour of a peer when blocks and headers are requested from it. */
 struct Strategy {
@@ -110,8 +63,9 @@ constexpr int64_t kOld = 10 * 24 * 60 * 60;
 
 class Sync {
 public:
-    Sync(uint64_t seed, int64_t age)
-        : m_rng(seed), m_params(RegtestParams()), m_chain(m_params), m_all(m_chain),
+    Sync(uint64_t seed, int64_t age, int32_t window = 0)
+        : m_rng(seed), m_params(RegtestParams()), m_chain(m_params),
+          m_all(m_chain, TheWorld().blocks, window),
           m_network(int64_t{TheWorld().Header(TheWorld().blocks.size() - 1).time} + age),
           m_us(m_network, {m_params, m_chain, m_chain, m_chain}, PeerOptions(), m_rng())
     {
@@ -146,7 +100,7 @@ public:
         while (m_network.Now() < until && !m_all.Done()) REQUIRE(m_network.Step());
     }
     bool Done() const { return m_all.Done(); }
-    size_t Duplicates() const { return m_all.duplicates; }
+    size_t Duplicates() const { return m_all.Duplicates(); }
     sim::Rng& Chance() { return m_rng; }
 
 private:
@@ -225,7 +179,7 @@ private:
     sim::Rng m_rng;
     const ChainParams m_params;
     TestChain m_chain;
-    AllBlocks m_all;
+    sim::AllBlocks m_all;
     sim::Network m_network;
     sim::Host m_us;
     std::vector<std::unique_ptr<Actor>> m_actors;
@@ -235,12 +189,12 @@ constexpr sim::LinkQuality kLines[] = {
     {20'000, 20'000}, {20'000, 100'000}, {300'000, 100'000}, {50'000, 1'000'000}};
 
 /** Seconds that the honest peer takes alone. */
-double Alone(size_t line)
+double Alone(size_t line, int32_t window)
 {
-    static std::map<size_t, double> known;
-    const auto [entry, is_new] = known.try_emplace(line, 0);
+    static std::map<std::pair<size_t, int32_t>, double> known;
+    const auto [entry, is_new] = known.try_emplace({line, window}, 0);
     if (is_new) {
-        Sync sync(line, kRecent);
+        Sync sync(line, kRecent, window);
         sync.AddHonest(kLines[line]);
         entry->second = sync.Run();
     }
@@ -249,18 +203,18 @@ double Alone(size_t line)
 
 /** Hostile peers first, then an honest one: no later than 1.2 times its line and half a minute. */
 void RequireInTime(uint64_t seed, const std::vector<const Strategy*>& hostile, int64_t until_honest,
-                   size_t line, int64_t age)
+                   size_t line, int64_t age, int32_t window)
 {
     std::string names;
     for (const Strategy* one : hostile) names += std::string(one->name) + "; ";
-    CAPTURE(seed, names, until_honest, line, age);
-    Sync sync(seed, age);
+    CAPTURE(seed, names, until_honest, line, age, window);
+    Sync sync(seed, age, window);
     for (const Strategy* one : hostile) sync.AddHostile(*one);
     sync.Wait(until_honest);
     if (sync.Done()) return;
     sync.AddHonest(kLines[line]);
     const double seconds = sync.Run();
-    CHECK(seconds <= 1.2 * Alone(line) + 30);
+    CHECK(seconds <= 1.2 * Alone(line, window) + 30);
 }
 
 } // namespace
@@ -272,13 +226,15 @@ TEST_CASE("each strategy by one to nine peers in league holds a sync up no longe
     const uint64_t seed = TestRng()();
     size_t turn = TestRng().Below(3); // of a short run: each count and each time with a strategy
     bool old = false;
+    int32_t window = 0; // any order, or as the serial engine
     for (const Strategy& strategy : kStrategies) {
         for (const size_t count : {1, 2, 9}) {
             for (const int64_t until_honest : {int64_t{0}, 3 * kSecond, 40 * kSecond}) {
                 old = !old; // each strategy meets both with each time or each count
+                window = kDownloadWindow - window;
                 if (!all && turn++ % 3 != 0) continue;
                 RequireInTime(seed, std::vector(count, &strategy), until_honest, count % 4,
-                              old ? kOld : kRecent);
+                              old ? kOld : kRecent, window);
             }
             ++turn;
         }
@@ -295,7 +251,7 @@ TEST_CASE("no mixture of strategies holds a sync up longer than it may", "[netwo
         std::vector<const Strategy*> hostile(1 + rng.Below(9));
         for (const Strategy*& one : hostile) one = &kStrategies[rng.Below(std::size(kStrategies))];
         RequireInTime(seed, hostile, int64_t(rng.Below(60 * kSecond)), rng.Below(std::size(kLines)),
-                      rng.Chance(1, 2) ? kOld : kRecent);
+                      rng.Chance(1, 2) ? kOld : kRecent, rng.Chance(1, 2) ? kDownloadWindow : 0);
     }
 }
 
