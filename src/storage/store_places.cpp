@@ -58,6 +58,7 @@ private:
     Error Missing() const;
     Result<std::string> FindFault() const;
     void LogPlace() const;
+    Result<> ClearUp() const;
 
     Env& m_env;
     Logger& m_log;
@@ -222,9 +223,28 @@ void StoreCheck::LogPlace() const
                (m_store.parent / m_store.name).string(), m_store.option, m_dir.Net().string());
 }
 
+/** For the data directory of a store that is elsewhere: removes or names the work of a booster that
+ *  was killed there. */
+Result<> StoreCheck::ClearUp() const
+{
+    const WorkFolder work(m_dir.Net() / m_store.contents.front());
+    IBD_ASSIGN_OR_RETURN(const bool ours, m_env.IsThere(work.Marker()));
+    if (!IsMoved() || !ours) return {};
+    IBD_ASSIGN_OR_RETURN(const auto whole, FindInterrupted(m_dir.Net()));
+    if (whole) {
+        m_log.Warning("'{}' is not used any more: you may delete '{}'", whole->string(),
+                      work.Get().string());
+        return {};
+    }
+    m_log.Info("IBD Booster: removing '{}', left by a build that was interrupted",
+               work.Get().string());
+    return work.Remove(m_env);
+}
+
 Result<> StoreCheck::Settle()
 {
     LogPlace();
+    IBD_RETURN_IF_ERROR(ClearUp());
     if (!IsMoved() && m_fault.empty()) {
         IBD_RETURN_IF_ERROR(RemoveStoreMark(m_env, m_record_file));
         return RemoveStoreMark(m_env, m_mark_file);

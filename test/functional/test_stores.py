@@ -2,8 +2,10 @@
 move them, kills, older copies, and disks that are not there."""
 
 import os
+import pathlib
 import random
 import shutil
+import tempfile
 import time
 
 from framework import FunctionalTest, coins, free_port, wait_until
@@ -61,6 +63,17 @@ class Apart(FunctionalTest):
 
 
 class Built(Apart):
+    """With the chainstate on another file system, if this machine has one in memory."""
+
+    def setUp(self):
+        super().setUp()
+        if os.access("/dev/shm", os.W_OK):
+            disk = tempfile.TemporaryDirectory(prefix="ibd-stores-", dir="/dev/shm",
+                                               ignore_cleanup_errors=True)
+            self.addCleanup(disk.cleanup)
+            self.fast = pathlib.Path(disk.name)
+            self.apart = (f"-chainstatedir={self.fast}", self.apart[1])
+
     def test_each_way_to_build(self):
         serial = self.new().start("-reindex", "-ibdbooster=0", *self.made.trust)
         serial.wait_for_tip(self.made.tip)

@@ -182,6 +182,23 @@ TEST_CASE("a store that is elsewhere is refused, with its place, in a rebuild to
     }
 }
 
+TEST_CASE("work of a killed booster does not stay where the store was")
+{
+    for (const bool whole : {false, true}) {
+        const Disks disks;
+        Must(disks.Start("data"));
+        const WorkFolder work(disks.Coins("data"));
+        Must(work.Make(TestEnv()));
+        fs::create_directory(work.New());
+        if (whole) std::ofstream(work.New() / "CURRENT") << "x";
+        disks.Move("data", "a");
+        Must(disks.Start("a"));
+        CHECK(fs::exists(work.New()) == whole); // a whole database is the user's to delete
+        CHECK(fs::exists(work.Get()) == whole);
+        Must(disks.Start("a"));
+    }
+}
+
 TEST_CASE("a missing store is refused, and made in a rebuild")
 {
     for (const std::string option : {"a", "b", "data"}) {
