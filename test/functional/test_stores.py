@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 
-from framework import FunctionalTest, coins, free_port, wait_until
+from framework import FunctionalTest, StartError, coins, free_port, wait_until
 from generated import small_chain
 from snapshot_chain import BASE, TIP, SnapshotTest
 
@@ -208,6 +208,40 @@ class Moved(Apart):
         self.assertIn("is an older copy: it is of start 1", self.main.log_text)
         self.assertIn(": it is rebuilt\n", self.main.log_text)
         self.log_of(*self.apart)
+
+    def key(self):
+        """The key of the chainstate's values, which a rebuild changes, in the last start."""
+        told = f"Using obfuscation key for {self.coins_folder}: "
+        return self.main.log_text.rpartition(told)[2].split("\n")[0]
+
+    def test_killed_rebuild_of_an_older_copy(self):
+        """A start without the rebuild refuses the older copy until the rebuilt coins are there."""
+        self.move_out()
+        self.log_of(*self.apart)
+        old, before = self.dir / "old", self.key()
+        shutil.copytree(self.coins_folder, old)
+        self.log_of(*self.apart)
+        chance = random.Random(os.environ.get("IBD_SEED", "1"))
+        alone = [f"{name}=0" for name in INDEXES]
+        for options in (self.hints, ("-ibdbooster=0", *self.made.trust)):
+            for _ in range(KILLS):
+                shutil.rmtree(self.coins_folder)
+                shutil.copytree(old, self.coins_folder)
+                self.main.launch(*self.apart, "-reindex-chainstate", *options, *alone)
+                time.sleep(chance.uniform(0, 0.5))
+                self.main.kill()
+                self.main.launch(*self.apart, *alone)
+                try:
+                    self.main.wait_for_rpc()
+                except StartError as refused:
+                    self.assertIn("is an older copy", str(refused))
+                    continue
+                self.assertNotEqual(self.key(), before)
+                self.main.stop()
+        self.main.start(*self.apart, "-reindex", *self.hints).wait_for_tip(self.made.tip)
+        self.assert_synced(self.main)
+        self.assertEqual(coins(self.main), self.coins)
+        self.main.stop()
 
     def test_disk_is_not_mounted(self):
         self.move_out()
