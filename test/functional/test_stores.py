@@ -149,7 +149,7 @@ class Moved(Apart):
         self.index_folder.rename(self.main.net_dir / "indexes")
 
     def log_of(self, *args):
-        """Of a start that builds nothing: it has the coins and the indexes of the first one."""
+        """The log after a start that builds nothing: coins and indexes are those of the first."""
         (self.main.net_dir / "debug.log").unlink()
         self.main.start(*args)
         self.assert_synced(self.main)

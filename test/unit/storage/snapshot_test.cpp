@@ -215,7 +215,7 @@ TEST_CASE("chainstate and indexes in other directories, each folder locked once"
         CHECK(both->Indexes() == dir / "large/regtest/indexes");
         for (const char* name : {"fast", "large"}) {
             CHECK(TestEnv().Exists(dir / name / "regtest/.lock"));
-            // Locks of files that are opened anew exclude within a process, too.
+            // A lock excludes a second one of the same process, too.
             std::filesystem::create_directories(dir / "other");
             const auto second = DataDir::Open(TestEnv(), {.base = dir / "other",
                                                           .blocks_base = {},
