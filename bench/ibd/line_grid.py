@@ -80,8 +80,9 @@ def draw(rows):
         out += panel(left, title, [row for row in rows if row["order"] == order])
     for i, (name, colour) in enumerate(COLOURS.items()):
         x = LEFT + 150 * i
+        label = "all honest" if name == "honest" else f"some {name}"
         out += [f'<circle cx="{x}" cy="{HEIGHT - 26}" r="5" fill="{colour}"/>',
-                plot.text(x + 10, HEIGHT - 22, "all honest" if name == "honest" else f"some {name}")]
+                plot.text(x + 10, HEIGHT - 22, label)]
     return "\n".join([*out, "</svg>", ""])
 
 
