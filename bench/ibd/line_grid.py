@@ -26,11 +26,11 @@ WIDTH, HEIGHT, LEFT, TOP, PANEL_W, PANEL_H, GAP = 900, 400, 60, 60, 380, 260, 60
 MOST, LEAST = 1.3, 0.1  # of the vertical axis
 
 
-def run(program, processes):
+def run(program, processes, blocks):
     """Rows of the grid, in its order."""
     def part(first):
-        done = subprocess.run([program, str(first), str(processes)], check=True, text=True,
-                              capture_output=True)
+        done = subprocess.run([program, str(first), str(processes), str(blocks)], check=True,
+                              text=True, capture_output=True)
         return list(csv.DictReader(io.StringIO(done.stdout), FIELDS))
 
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
@@ -105,13 +105,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--build", type=Path, default=Path("build"))
     parser.add_argument("--work", type=Path, required=True, help="folder for the results")
+    parser.add_argument("--blocks", type=int, default=20_000, help="most of a chain")
     parser.add_argument("--from-csv", type=Path, help="draw earlier results")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     if args.from_csv:
         rows = list(csv.DictReader(args.from_csv.open()))
     else:
-        rows = run(args.build / "bin" / "ibd-line-grid", os.cpu_count() or 1)
+        rows = run(args.build / "bin" / "ibd-line-grid", os.cpu_count() or 1, args.blocks)
         with (args.work / "line-grid.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
