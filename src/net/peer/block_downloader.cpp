@@ -318,8 +318,9 @@ BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now, uint64
 {
     Load* const found = m_requests.FindLoad(peer);
     if (!found) return Verdict::kFine;
-    if (found->stalling_since == 0) found->stalling_from = received;
-    if (found->requests.empty()) return Verdict::kFine;
+    const bool owes = !found->requests.empty();
+    if (!owes || found->stalling_since == 0) found->stalling_from = received;
+    if (!owes) return Verdict::kFine;
     const Load& load = *found;
     if (load.stalling_since != 0 && now > load.stalling_since + PatienceWith(load, now, received)) {
         // Our own line may be slow: the next peer gets more time.

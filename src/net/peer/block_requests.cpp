@@ -25,6 +25,8 @@ void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes
     if (load.requests.empty()) {
         load.first_since = load.last_received = now;
         load.rate.Begin(now);
+        // Others delivered in its place. It has the time of a stall to deliver one itself.
+        if (load.stalling_since != 0) load.stalling_since = now;
     }
     for (const HeaderNode* node : nodes) {
         load.requests.push_back({node, nullptr, helping});

@@ -373,6 +373,24 @@ TEST_CASE("in a hurry a window does not wait for a silent peer", "[block_downloa
     CHECK(f.downloader.Requests().FindLoad(3)->stalling_since != 0);
 }
 
+TEST_CASE("a peer in whose place others delivered has time to deliver one", "[block_downloader]")
+{
+    Hurried f(3000);
+    CHECK(f.Ask(3) == Heights(1, 16));
+    f.Run(14);
+    REQUIRE(f.downloader.Requests().FindLoad(3)->stalling_since != 0);
+    REQUIRE(f.downloader.Requests().CountTo(3) == 0);
+    f.Run(10);
+    CHECK(f.downloader.Judge(3, f.now, 5'000) == Verdict::kFine); // it owes nothing
+    CHECK_FALSE(f.Ask(3).empty());
+    CHECK(f.downloader.Judge(3, f.now, 5'000) == Verdict::kFine);
+    CHECK(f.downloader.Judge(3, f.now + 2 * kMicros, 5'000) == Verdict::kFine);
+    CHECK(f.downloader.Judge(3, f.now + 3 * kMicros, 40'000) == Verdict::kFine); // it sends
+    CHECK(f.downloader.Judge(3, f.now + 3 * kMicros, 5'000) == Verdict::kStalling);
+    f.Deliver(3, f.downloader.Requests().HeightsOf(3).front());
+    CHECK(f.downloader.Judge(3, f.now + 60 * kMicros, 5'000) == Verdict::kFine);
+}
+
 TEST_CASE("near the tip the blocks of a silent peer are not asked of others", "[block_downloader]")
 {
     Fixture f(20, true);
