@@ -40,8 +40,9 @@ class Reconciliation(FunctionalTest):
         return line.seen[:line.seen.index("verack") + 1]
 
     def check_log(self, node, *lines):
+        """Waits for the lines: Core takes a peer from the list before it logs what it forgets."""
         for line in lines:
-            self.assertIn(line + "\n", node.log_text)
+            wait_until(lambda line=line: line + "\n" in node.log_text, line)
 
     def test_on(self):
         node = self.start("-txreconciliation=1")
