@@ -255,11 +255,13 @@ GridOutcome RunGridSync(const GridSync& sync) { return Simulation(sync).Run(); }
 double AllowedSeconds(const GridSync& sync, const GridOutcome& outcome)
 {
     int64_t delay = 0;
+    bool stops = false;
     for (const GridPeer& peer : sync.peers) {
+        stops = stops || peer.conduct == Conduct::kStops;
         if (peer.conduct != Conduct::kHonest) continue;
         delay = std::max(delay, peer.line.latency + peer.line.jitter);
     }
-    const int64_t ends = 10 * delay + BlockDownloader::kHelpAfter;
+    const int64_t ends = 10 * delay + (stops ? 2 : 1) * BlockDownloader::kHelpAfter;
     return 1.1 * (outcome.ideal + 3 * outcome.deviation) + double(ends) / double(kSecond);
 }
 

@@ -49,8 +49,9 @@ std::vector<GridSync> LineGrid(uint64_t seed, size_t most = kLongestChain);
 GridOutcome RunGridSync(const GridSync& sync);
 /** Seconds that a sync may take: 1.1 times the ideal; five round trips of the slowest honest line
  *  for the start (handshake, headers, the first block); and at the end the time after which others
- *  are asked for the last block of a silent peer (BlockDownloader::kHelpAfter). Losses may be more
- *  than the mean by three standard deviations. */
+ *  are asked for the last block of a silent peer (BlockDownloader::kHelpAfter). That is twice if
+ *  peers stop: one that helps may do so. Losses may be more than the mean by three standard
+ *  deviations. */
 double AllowedSeconds(const GridSync& sync, const GridOutcome& outcome);
 
 } // namespace ibd::sim
