@@ -52,16 +52,14 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     AskLost(source, most, now, out);
     AskPreferred(source, most, out);
     const bool window_full = AskNext(source, most, now, out);
-    const bool idle = load.OnlyHelps();
+    const bool idle = m_requests.OnlyHelps(source.peer);
     if (out.empty() && (idle || source.elsewhere) && now >= load.branch_after) {
         load.branch_after = now + kBranchInterval;
         AskBranch(source, tip, most, out);
     }
     if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
+    AskToHelp(source, most, now, out);
     m_requests.Add(source.peer, out, now);
-    const auto help = AskToHelp(source, most - out.size(), now);
-    m_requests.Add(source.peer, help, now, /*helping=*/true);
-    out.insert(out.end(), help.begin(), help.end());
     return out;
 }
 

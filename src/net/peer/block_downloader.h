@@ -177,7 +177,8 @@ private:
                  std::vector<const HeaderNode*>& out);
     void AskBranch(const Source& source, const HeaderNode& tip, size_t most,
                    std::vector<const HeaderNode*>& out) const;
-    std::vector<const HeaderNode*> AskToHelp(const Source& source, size_t most, int64_t now);
+    void AskToHelp(const Source& source, size_t most, int64_t now,
+                   std::vector<const HeaderNode*>& out);
     void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                     std::vector<const HeaderNode*>& out) const;
     std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;

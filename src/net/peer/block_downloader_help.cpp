@@ -70,27 +70,27 @@ void BlockDownloader::AskOnTrial(const std::vector<Awaited>& awaited, int64_t no
     if (old != awaited.end()) out.push_back(old->node);
 }
 
-/** The blocks, at most `most`, to request from the peer although others were asked. */
-std::vector<const HeaderNode*> BlockDownloader::AskToHelp(const Source& source, size_t most,
-                                                          int64_t now)
+void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
+                                std::vector<const HeaderNode*>& out)
 {
-    std::vector<const HeaderNode*> out;
     Load& own = m_requests.LoadOf(source.peer);
-    if (!IsHurried(source) || most == 0 || now < own.help_after) return out;
+    if (!IsHurried(source) || now < own.help_after) return;
+    const size_t before = out.size();
+    if (before >= most) return;
     const std::vector<Awaited> awaited = ListAwaited(source, now);
     if (!own.rate.Known()) {
-        if (own.requests.empty()) AskOnTrial(awaited, now, out);
+        if (own.requests.empty() && out.empty()) AskOnTrial(awaited, now, out);
     } else {
         for (const Awaited& block : awaited) {
-            if (out.size() >= most) break;
             const size_t place = own.requests.size() + out.size();
             const int64_t mine = Expected(own, place, now, now);
-            if (block.expected < kHelpAhead || 2 * mine >= block.expected) break;
+            if (out.size() >= most || block.expected < kHelpAhead || 2 * mine >= block.expected) {
+                break;
+            }
             out.push_back(block.node);
         }
     }
-    if (out.empty()) own.help_after = now + kHelpInterval;
-    return out;
+    if (out.size() == before) own.help_after = now + kHelpInterval;
 }
 
 } // namespace ibd

@@ -11,14 +11,7 @@ std::deque<BlockRequests::Request>::iterator BlockRequests::Load::Find(const Hea
                         [&](const Request& request) { return request.node == &node; });
 }
 
-bool BlockRequests::Load::OnlyHelps() const
-{
-    return std::all_of(requests.begin(), requests.end(),
-                       [](const Request& request) { return request.helping; });
-}
-
-void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now,
-                        bool helping)
+void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now)
 {
     if (nodes.empty()) return;
     Load& load = m_loads[peer];
@@ -29,7 +22,7 @@ void BlockRequests::Add(PeerId peer, const std::vector<const HeaderNode*>& nodes
         if (load.stalling_since != 0) load.stalling_since = now;
     }
     for (const HeaderNode* node : nodes) {
-        load.requests.push_back({node, nullptr, helping});
+        load.requests.push_back({node, nullptr});
         const auto [owed, is_new] = m_owed.try_emplace(node);
         owed->second.peers.push_back(peer);
         if (!is_new) continue;
@@ -125,6 +118,14 @@ size_t BlockRequests::CountTo(PeerId peer) const
 {
     const Load* const load = FindLoad(peer);
     return load ? load->requests.size() : 0;
+}
+
+bool BlockRequests::OnlyHelps(PeerId peer) const
+{
+    const Load* const load = FindLoad(peer);
+    return !load || std::ranges::all_of(load->requests, [&](const Request& request) {
+        return AskedOf(*request.node).front() != peer;
+    });
 }
 
 std::vector<int32_t> BlockRequests::HeightsOf(PeerId peer) const

@@ -23,7 +23,6 @@ public:
     struct Request {
         const HeaderNode* node;
         std::unique_ptr<PartialBlock> partial;
-        bool helping = false; //!< it was requested from another peer before
     };
     /** The requests to one peer. */
     struct Load {
@@ -37,8 +36,6 @@ public:
         int64_t help_after = 0;     //!< next search for blocks requested from others
 
         std::deque<Request>::iterator Find(const HeaderNode& node);
-        /** Whether it has no request but those that help other peers. */
-        bool OnlyHelps() const;
     };
     /** A requested block. */
     struct Owed {
@@ -50,8 +47,7 @@ public:
 
     /** Records requests to the peer for these blocks, none of which may already be requested from
      *  it. */
-    void Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now,
-             bool helping = false);
+    void Add(PeerId peer, const std::vector<const HeaderNode*>& nodes, int64_t now);
     /** Ends the request to that peer, if there is one: the peer answered it. */
     void Remove(PeerId peer, const HeaderNode& node, int64_t now);
     /** Ends all requests for the block, which other peers answered. */
@@ -78,6 +74,8 @@ public:
     std::span<const PeerId> AskedOf(const HeaderNode& node) const;
     bool Empty() const { return m_owed.empty(); }
     size_t CountTo(PeerId peer) const;
+    /** Whether the peer was the first one asked for none of its blocks: it only helps others. */
+    bool OnlyHelps(PeerId peer) const;
     /** Heights of the blocks requested from a peer, in the order of the requests. */
     std::vector<int32_t> HeightsOf(PeerId peer) const;
     /** See BlockDownloader. */

@@ -35,6 +35,18 @@ struct RequestsKit {
 
 } // namespace
 
+TEST_CASE("a peer that helps is the first one asked when that one is gone", "[block_requests]")
+{
+    RequestsKit kit;
+    CHECK(kit.requests.OnlyHelps(2)); // it has no requests
+    kit.requests.Add(1, {&kit.At(3), &kit.At(2)}, 100);
+    kit.requests.Add(2, {&kit.At(2)}, 200);
+    CHECK_FALSE(kit.requests.OnlyHelps(1));
+    CHECK(kit.requests.OnlyHelps(2));
+    kit.requests.RemovePeer(1);
+    CHECK_FALSE(kit.requests.OnlyHelps(2));
+}
+
 TEST_CASE("each request counts once, for its peer and its block", "[block_requests]")
 {
     RequestsKit kit;
