@@ -3,6 +3,7 @@
 
 #include "crypto/sha256.h"
 #include "swiftsync/fold.h"
+#include "util/atomic_file.h"
 #include "util/hex.h"
 
 #include <charconv>
@@ -58,12 +59,8 @@ bool IsFullMarkFile(const std::string& name) { return name == kMarkFile; }
 
 Result<> RemoveFullMark(Env& env, const Path& directory)
 {
-    const Path mark = MarkPath(directory);
-    for (const Path& path : {Path(mark) += ".new", mark}) {
-        IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
-        if (there) IBD_RETURN_IF_ERROR(env.Remove(path));
-    }
-    return {};
+    const auto removed = RemoveWithUnwritten(env, MarkPath(directory));
+    return removed ? Result<>() : removed.GetError();
 }
 
 } // namespace ibd

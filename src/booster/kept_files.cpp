@@ -5,6 +5,7 @@
 #include "booster/hints_choice.h"
 #include "join/join_state.h"
 #include "swiftsync/checkpoint.h"
+#include "util/atomic_file.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -27,7 +28,7 @@ struct Kind {
 template <bool (*matches)(const std::string&)>
 bool IsNewOf(const std::string& name)
 {
-    constexpr std::string_view kNew = ".new";
+    constexpr std::string_view kNew = kUnwrittenEnding;
     return name.ends_with(kNew) && matches(name.substr(0, name.size() - kNew.size()));
 }
 
@@ -36,9 +37,15 @@ bool IsOwnHintsFile(const std::string& name)
     return name == OwnHintsPath({}) || name == BegunHintsPath({});
 }
 
-bool IsJoinWork(const std::string& name) { return IsJoinFile(name) && !name.ends_with(".new"); }
+bool IsJoinWork(const std::string& name)
+{
+    return IsJoinFile(name) && !name.ends_with(kUnwrittenEnding);
+}
 
-bool IsNewJoinState(const std::string& name) { return IsJoinFile(name) && name.ends_with(".new"); }
+bool IsNewJoinState(const std::string& name)
+{
+    return IsJoinFile(name) && name.ends_with(kUnwrittenEnding);
+}
 
 /** A container being made of swifthints, or of hints kept for peers. */
 bool IsHintsInTheMaking(const std::string& name)

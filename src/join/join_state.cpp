@@ -3,6 +3,7 @@
 
 #include "crypto/sha256.h"
 #include "join/hot_table.h"
+#include "util/atomic_file.h"
 #include "util/found.h"
 
 #include <algorithm>
@@ -304,7 +305,8 @@ std::optional<FirstPass> FirstPassOf(const JoinState& state)
 
 bool IsJoinFile(const std::string& name)
 {
-    return name == kStateFile || name == std::string(kStateFile) + ".new" || SpillNumberIn(name);
+    return name == kStateFile || name == std::string(kStateFile) + kUnwrittenEnding ||
+           SpillNumberIn(name);
 }
 
 Found<uint64_t> BytesOfJoin(Env& env, const Path& directory)
@@ -327,11 +329,8 @@ Result<> RemoveJoin(Env& env, const Path& directory)
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
     if (!there) return {};
     IBD_RETURN_IF_ERROR(RemoveOtherSpills(env, directory, {}));
-    const Path state = directory / kStateFile;
-    for (const Path& path : {Path(state) += ".new", state}) {
-        IBD_ASSIGN_OR_RETURN(const bool exists, env.IsThere(path));
-        if (exists) IBD_RETURN_IF_ERROR(env.Remove(path));
-    }
+    const auto removed = RemoveWithUnwritten(env, directory / kStateFile);
+    if (!removed) return removed.GetError();
     return env.SyncDirectory(directory);
 }
 

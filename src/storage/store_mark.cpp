@@ -1,14 +1,14 @@
 // See store_mark.h.
 #include "storage/store_mark.h"
 
+#include "util/atomic_file.h"
+#include "util/bounded_file.h"
 #include "util/strings.h"
 
 #include <fmt/format.h>
 
 namespace ibd {
 namespace {
-
-constexpr const char* kUnwritten = ".new"; //!< the ending that WriteFileAtomically() uses
 
 /** The value of the line at the start of `text` if the line begins with `key`; moves past it. */
 std::optional<std::string_view> TakeLine(std::string_view& text, std::string_view key)
@@ -45,11 +45,9 @@ Found<StoreMark> ReadStoreMark(Env& env, const Path& file)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(file));
     if (!there) return std::nullopt;
-    IBD_ASSIGN_OR_RETURN(const auto opened, env.OpenRead(file));
-    IBD_ASSIGN_OR_RETURN(const uint64_t size, opened->Size());
-    Bytes bytes(std::min(size, kMaxStoreMarkBytes));
-    IBD_ASSIGN_OR_RETURN(const size_t read, opened->ReadAt(0, bytes));
-    auto mark = Parse(AsChars(ByteSpan(bytes).first(read)));
+    const auto bytes = ReadBoundedFile(env, file, kMaxStoreMarkBytes);
+    IBD_RETURN_IF_SYSTEM_ERROR(bytes);
+    auto mark = bytes ? Parse(AsChars(ByteSpan(*bytes))) : std::nullopt;
     if (!mark) return BadData("'{}' is damaged", file.string());
     return mark;
 }
@@ -64,19 +62,13 @@ Result<> WriteStoreMark(Env& env, const Path& file, const StoreMark& mark)
 
 Result<> RemoveStoreMark(Env& env, const Path& file)
 {
-    bool removed = false;
-    for (const char* ending : {"", kUnwritten}) {
-        const Path path = Path(file) += ending;
-        IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
-        if (there) IBD_RETURN_IF_ERROR(env.Remove(path));
-        removed = removed || there;
-    }
+    IBD_ASSIGN_OR_RETURN(const bool removed, RemoveWithUnwritten(env, file));
     return removed ? env.SyncDirectory(FolderOf(file)) : Result<>();
 }
 
 bool IsStoreMarkName(const std::string& name)
 {
-    return name == kStoreMarkName || name == std::string(kStoreMarkName) + kUnwritten;
+    return name == kStoreMarkName || name == std::string(kStoreMarkName) + kUnwrittenEnding;
 }
 
 Result<> CarryStoreMark(Env& env, const Path& from, const Path& to)

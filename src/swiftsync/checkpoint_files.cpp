@@ -1,5 +1,6 @@
 // The booster's directory: its checkpoint, runs, lock and list of bad hints. See checkpoint.h.
 #include "swiftsync/checkpoint_log.h"
+#include "util/atomic_file.h"
 #include "util/found.h"
 #include "util/hex.h"
 
@@ -60,15 +61,11 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory)
     if (!there) return {};
     // The checkpoint is removed last: while there are runs, it shows that there is unfinished work.
     IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
-    const Path checkpoint = CheckpointPath(directory);
-    bool removed = false;
-    for (const Path& path :
-         {Path(checkpoint) += ".new", CheckpointLogPath(directory), checkpoint}) {
-        IBD_ASSIGN_OR_RETURN(const bool exists, env.IsThere(path));
-        if (exists) IBD_RETURN_IF_ERROR(env.Remove(path));
-        removed = removed || exists;
-    }
-    return removed ? env.SyncDirectory(directory) : Result<>();
+    const Path log = CheckpointLogPath(directory);
+    IBD_ASSIGN_OR_RETURN(const bool logged, env.IsThere(log));
+    if (logged) IBD_RETURN_IF_ERROR(env.Remove(log));
+    IBD_ASSIGN_OR_RETURN(const bool removed, RemoveWithUnwritten(env, CheckpointPath(directory)));
+    return logged || removed ? env.SyncDirectory(directory) : Result<>();
 }
 
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)
