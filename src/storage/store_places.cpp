@@ -29,13 +29,18 @@ std::string OfOtherStarts(const std::string& older, uint64_t first, const std::s
                        older, first, newer, last);
 }
 
+/** The mark in the data directory of the store with this option. */
+Path RecordOf(const DataDir& dir, const char* option)
+{
+    return dir.Net() / fmt::format("{}.txt", option);
+}
+
 /** The check of one store. */
 class StoreCheck {
 public:
     StoreCheck(Env& env, Logger& log, const DataDir& dir, Store store)
         : m_env(env), m_log(log), m_dir(dir), m_store(std::move(store)),
-          m_record_file(dir.Net() / fmt::format("{}.txt", m_store.option)),
-          m_mark_file(m_store.folder / kStoreMarkName)
+          m_record_file(RecordOf(dir, m_store.option)), m_mark_file(m_store.folder / kStoreMarkName)
     {
     }
 
@@ -292,16 +297,16 @@ Result<> PrepareStores(Env& env, Logger& log, const DataDir& dir, const StoreUse
                             "restart with -reindex-chainstate (-reindex with -prune) to rebuild "
                             "it"}});
     if (uses.indexes_used) {
-        const Path record = dir.Net() / "indexdir.txt";
-        checks.push_back({env, log, dir,
-                          Store{"indexes",
-                                "indexdir",
-                                {"indexes"},
-                                dir.IndexParent(),
-                                dir.Indexes(),
-                                uses.indexes_rebuilt,
-                                fmt::format("remove '{}' and '{}' to have them built again",
-                                            dir.Indexes().string(), record.string())}});
+        checks.push_back(
+            {env, log, dir,
+             Store{"indexes",
+                   "indexdir",
+                   {"indexes"},
+                   dir.IndexParent(),
+                   dir.Indexes(),
+                   uses.indexes_rebuilt,
+                   fmt::format("remove '{}' and '{}' to have them built again",
+                               dir.Indexes().string(), RecordOf(dir, "indexdir").string())}});
     }
     for (StoreCheck& check : checks) IBD_RETURN_IF_ERROR(check.Look());
     for (StoreCheck& check : checks) IBD_RETURN_IF_ERROR(check.Settle());
