@@ -39,13 +39,9 @@ Outcome Sync(const std::vector<Bytes>& blocks, const Line& line, int level)
     sim::ServedChain served(params, blocks);
     TestChain chain(params);
     chain.downloading = true;
-    const HeaderNode* last = nullptr;
-    for (size_t i = 1; i < blocks.size(); ++i) {
-        const BlockHeader header = BlockHeader::FromBytes(blocks[i].data());
-        CHECK(!chain.AcceptHeaders({&header, 1}, &last));
-    }
+    sim::AcceptHeadersOf(blocks, chain);
     sim::AllBlocks all(chain, blocks);
-    sim::Network network(int64_t{last->time} + 1'000'000);
+    sim::Network network(int64_t{chain.BestHeader().time} + 1'000'000);
     sim::Host us(network, {params, chain, chain, chain}, options, 1);
     sim::Host them(network, {params, served, served, served}, options, 2);
     Outcome out;

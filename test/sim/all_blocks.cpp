@@ -28,6 +28,15 @@ std::vector<Bytes> ChainOfBodies(const ChainParams& params, std::span<const Byte
     return out;
 }
 
+void AcceptHeadersOf(std::span<const Bytes> blocks, HeaderSink& chain)
+{
+    const HeaderNode* last = nullptr;
+    for (const Bytes& raw : blocks.subspan(1)) {
+        const BlockHeader header = BlockHeader::FromBytes(raw.data());
+        CHECK(!chain.AcceptHeaders({&header, 1}, &last));
+    }
+}
+
 AllBlocks::AllBlocks(const PeerChain& chain, std::span<const Bytes> blocks, int32_t window)
     : m_chain(chain), m_blocks(blocks), m_window(window), m_have(blocks.size(), false)
 {

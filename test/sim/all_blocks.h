@@ -14,6 +14,9 @@ namespace ibd::sim {
 std::vector<Bytes> ChainOfBodies(const ChainParams& params, std::span<const Bytes> bodies,
                                  size_t count);
 
+/** Gives the headers of blocks, by height from genesis, to a chain that accepts them. */
+void AcceptHeadersOf(std::span<const Bytes> blocks, HeaderSink& chain);
+
 class AllBlocks final : public DownloadGoal, public BlockSink {
 public:
     /** `chain` has the headers of `blocks`, which is by height; both outlive this. `window`: blocks

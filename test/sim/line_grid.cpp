@@ -13,6 +13,7 @@ namespace {
 using namespace test;
 
 constexpr int64_t kMinute = 60; //!< seconds
+
 const std::vector<Bytes>& LongChain()
 {
     static const std::vector<Bytes> blocks = [] {
@@ -71,11 +72,7 @@ public:
     {
         m_network.weigh = [this](const OutgoingMessage& message) { return Weigh(message); };
         m_chain.downloading = true;
-        const HeaderNode* last = nullptr;
-        for (const Bytes& raw : m_blocks.subspan(1)) {
-            const BlockHeader header = BlockHeader::FromBytes(raw.data());
-            CHECK(!m_chain.AcceptHeaders({&header, 1}, &last));
-        }
+        AcceptHeadersOf(m_blocks, m_chain);
         m_us.Peers().DownloadInto(m_all, m_all);
         m_network.Tick(m_us, kSecond / 10);
         for (const GridPeer& peer : sync.peers) Add(peer);

@@ -70,12 +70,7 @@ public:
           m_us(m_network, {m_params, m_chain, m_chain, m_chain}, PeerOptions(), m_rng())
     {
         m_chain.downloading = true;
-        const HeaderNode* last = nullptr;
-        for (const Bytes& raw : TheWorld().blocks) {
-            const BlockHeader header = BlockHeader::FromBytes(raw.data());
-            if (m_chain.Find(header.Hash())) continue;
-            REQUIRE_FALSE(m_chain.AcceptHeaders({&header, 1}, &last));
-        }
+        sim::AcceptHeadersOf(TheWorld().blocks, m_chain);
         m_us.Peers().DownloadInto(m_all, m_all);
         m_network.Tick(m_us, kSecond / 10);
     }
