@@ -6,7 +6,6 @@ where --real names some, e.g. the first 14,132 blocks of mainnet, and where --ge
 many outputs, on those of a chain of ibd-chaingen --like-mainnet beside what was published of
 mainnet. Needs xz and zstd."""
 
-import argparse
 import gzip
 import re
 import subprocess
@@ -97,9 +96,7 @@ def real(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for the hints files")
+    parser = measure.paths(__doc__, "folder for the hints files")
     parser.add_argument("--blocks", type=int, default=42_545, help="of the invented chain")
     parser.add_argument("--real", type=Path, help="folder of block files")
     parser.add_argument("--generated", type=int, help="outputs of a generated chain")

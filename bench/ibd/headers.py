@@ -9,7 +9,6 @@ any (presync), and fetches them twice. Time and CPU count from the first request
 `getblockchaininfo` shows the last header, asked every 20 ms.
 """
 
-import argparse
 import contextlib
 import hashlib
 import shutil
@@ -123,9 +122,7 @@ def sync(args, name, program, server):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for data and results")
+    parser = measure.paths(__doc__, "folder for data and results")
     parser.add_argument("--core", type=Path, required=True, help="Bitcoin Core's bitcoind")
     parser.add_argument("--headers", type=int, default=900_000)
     parser.add_argument("--repeat", type=int, default=3)

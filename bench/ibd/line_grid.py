@@ -6,7 +6,6 @@ line-grid.svg into --work, and prints the worst cases of each order and conduct.
 machine gives the same figures.
 """
 
-import argparse
 import concurrent.futures
 import csv
 import io
@@ -15,6 +14,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import measure
 import plot
 
 FIELDS = ("order", "rtt_ms", "mbit", "loss", "bad", "conduct", "seconds", "ideal", "ratio",
@@ -102,9 +102,7 @@ def report(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for the results")
+    parser = measure.paths(__doc__, "folder for the results")
     parser.add_argument("--blocks", type=int, default=20_000, help="most of a chain")
     parser.add_argument("--from-csv", type=Path, help="draw earlier results")
     args = parser.parse_args()

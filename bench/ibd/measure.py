@@ -19,11 +19,17 @@ REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 TAIL = 2100  # blocks above the hints, because bitcoind accepts only buried hints
 
 
-def arguments(description, outputs, repeat):
-    """Parser with the options of every bench: paths, sizes, number of runs."""
+def paths(description, work="folder for chain and results"):
+    """Parser with the paths of every bench. `work`: the help of --work."""
     parser = argparse.ArgumentParser(description=description.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--work", type=Path, required=True, help="folder for chain and results")
+    parser.add_argument("--work", type=Path, required=True, help=work)
+    return parser
+
+
+def arguments(description, outputs, repeat):
+    """The same, with sizes and number of runs."""
+    parser = paths(description)
     parser.add_argument("--outputs", type=int, default=outputs)
     parser.add_argument("--repeat", type=int, default=repeat)
     return parser
