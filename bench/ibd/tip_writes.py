@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bytes of tables that LevelDB writes while a node follows the tip for a day, beside Core's.
 
-    bench/ibd/tip_writes.py --build build --core BITCOIND --work /somewhere [--outputs 36000000]
+    bench/ibd/tip_writes.py --build build --core BITCOIND --work /somewhere [--outputs 50000000]
         [--hours 24] [--other BITCOIND]
 
 This node connects a chain of so many coins, block after block. Each program continues from a copy
@@ -146,7 +146,7 @@ def report(args, size, results):
 
 
 def main():
-    parser = measure.arguments(__doc__, outputs=36_000_000, repeat=1)
+    parser = measure.arguments(__doc__, outputs=50_000_000, repeat=1)
     parser.add_argument("--core", type=Path, required=True, help="Bitcoin Core's bitcoind")
     parser.add_argument("--other", type=Path, help="another build of this node")
     parser.add_argument("--hours", type=int, default=24)
