@@ -4,10 +4,10 @@
     bench/packing.py --build build [--data ../shared/testdata]
 
 Packs the real blocks of the test data, named one by one and not consecutive, alone and in batches
-of 1 and 4 MB, at several levels (ibd-pack-blocks checks that each comes back), and the blocks 1 to
-2,000 of mainnet. zstd is shown plain and with a dictionary trained on one half of the blocks and
-tested on the other. LZO-1 needs liblzo2 (Debian: liblzo2-2); without it its row is empty. Figures
-of time are CPU times of one thread."""
+of 1 and 4 MB, at several levels (ibd-pack-blocks checks that each comes back), the blocks 1 to
+2,000 of mainnet, and random small transactions in batches. zstd is shown plain and with a
+dictionary trained on one half of the blocks and tested on the other. LZO-1 needs liblzo2 (Debian:
+liblzo2-2); without it its row is empty. Figures of time are CPU times of one thread."""
 
 import argparse
 import bz2
@@ -16,9 +16,16 @@ import ctypes.util
 import json
 import lzma
 import pathlib
+import random
 import subprocess
+import sys
 import tempfile
 import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test/interop"))
+
+from wire import block_transactions  # noqa: E402 (needs the path above)
 
 BLOCKS = [  # mainnet, each at least 10 KB
     "bitcoinj/block169482.dat", "btcd/277647.dat.bz2", "bitcoinj/block227835.dat",
@@ -32,6 +39,9 @@ BLOCKS = [  # mainnet, each at least 10 KB
     "rust-bitcoin/mainnet_block_000000000000000000000c835b2adcaedc20fdf6ee440009c249452c726dafae"
     ".raw.xz",
     "floresta/block_866342/raw.zst", "blocks/electrumx_mainnet_951658.json.xz"]
+LATE = 6  # of these, the last ones, whose transactions are packed by themselves
+SMALL = 10_000  # bytes of a transaction at most
+TXS = (1, 2, 5, 10, 35, 64)  # of a batch
 FRAME = 8  # magic and size in a block file
 LEVELS = (1, 3, 9, 19)
 
@@ -142,6 +152,26 @@ def print_packed(program, files, batches):
     print()
 
 
+def print_txs(program, folder, blocks):
+    """A batch of transactions is one of a block whose header is zeros."""
+    txs = [[raw for raw, _ in block_transactions(block)[1:] if len(raw) <= SMALL]
+           for block in blocks]
+    print("| transactions | batches | mean size | zlib 6, % fewer | packed, % fewer | pack, µs | "
+          "unpack, µs |\n|---|---|---|---|---|---|---|")
+    for count in TXS:
+        choose = random.Random(1)
+        groups = [choose.sample(all_of_block, count) for all_of_block in txs
+                  if len(all_of_block) >= count for _ in range(40)]
+        files = save(folder, f"txs{count}-",
+                     [bytes(80) + bytes([count]) + b"".join(group) for group in groups])
+        _, after, pack, unpack = packing(program, 1, 1, files)
+        before = sum(len(tx) for group in groups for tx in group)
+        plain = sum(len(zlib.compress(b"".join(group), 6)) for group in groups)
+        print(f"| {count} | {len(groups)} | {before / len(groups) / count:.0f} | "
+              f"{percent(plain, before)} | {percent(after, before)} | {pack / len(groups):.0f} | "
+              f"{unpack / len(groups):.0f} |")
+
+
 def save(folder, name, blocks):
     files = []
     for number, block in enumerate(blocks):
@@ -153,9 +183,8 @@ def save(folder, name, blocks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = pathlib.Path(__file__).resolve().parent.parent
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build")
-    parser.add_argument("--data", type=pathlib.Path, default=root.parent / "shared/testdata")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared/testdata")
     args = parser.parse_args()
     program = args.build / "bin/ibd-pack-blocks"
     with tempfile.TemporaryDirectory() as name:
@@ -172,6 +201,8 @@ def main():
         print("\nblocks 1 to 2,000 of mainnet\n")
         print_packed(program, save(folder, "early", first_blocks(args.data, 2_000)),
                      (1, 4_000_000))
+        print(f"transactions of the last {LATE} blocks, {SMALL} bytes at most, level 1\n")
+        print_txs(program, folder, blocks[-LATE:])
 
 
 if __name__ == "__main__":

@@ -98,15 +98,15 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
 
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockcompression", "=<level>",
-     "Level of zstd at which blocks are packed for nodes of this project on slow lines, which are "
-     "asked for them in turn; 0: neither (default: 0, up to 19)",
+     "Level of zstd at which blocks (on slow lines) and transactions are packed for nodes of this "
+     "project, which send them likewise; 0: neither (default: 0, up to 19)",
      kPlain, kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
     {"-blockcompressioncpu", "=<n>",
-     "Percent of a core's time to pack blocks for peers at most (default: 25)", kPlain,
+     "Percent of a core's time that packing for peers may take (default: 25)", kPlain,
      kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_percent>.From(0, 100)},
     {"-blockcompressionprivacy", "",
-     "Announce packed blocks also over Tor, I2P and proxies; it tells the nodes of this project "
-     "apart (default: 0)",
+     "Announce -blockcompression also over Tor, I2P and proxies, which tells the nodes of this "
+     "project apart (default: 0)",
      kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::pack_anonymously>},
     {"-blockreconstructionextratxn", "=<n>",
      "Transactions outside the pool that are kept to rebuild compact blocks (default: 100)", kPlain,

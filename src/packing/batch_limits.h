@@ -1,4 +1,4 @@
-// The bounds of a batch of blocks.
+// The bounds of a batch of blocks, and of a batch of transactions.
 #pragma once
 
 #include <cstddef>
@@ -19,5 +19,12 @@ inline constexpr size_t kMaxLongKeys = 8'192;
 inline constexpr size_t kMaxKeyRoots = 2 * kMaxLongKeys;
 /** A block with more witness items is not modelled. */
 inline constexpr size_t kMaxWitnessItems = 100'000;
+
+/** Most transactions of a batch, and most of their bytes. A larger transaction goes alone. */
+inline constexpr size_t kMaxTxBatch = 64;
+inline constexpr size_t kMaxTxBatchBytes = 100'000;
+/** A batch of transactions has at least this part of their bytes. Peers send them unasked, so the
+ *  work of a reader must be in proportion to the bytes that arrive. */
+inline constexpr size_t kMaxTxExpansion = 4;
 
 } // namespace ibd

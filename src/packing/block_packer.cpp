@@ -141,7 +141,17 @@ void BlockPacker::Consider(ByteSpan item)
 
 void BlockPacker::PutBlock(const BlockView& block, size_t index)
 {
+    PutHeader(block, index);
+    To(PackStream::kNumbers).VarInt(block.Txs().size());
+    for (const TxView& tx : block.Txs()) PutTx(tx);
+}
+
+void BlockPacker::PutHeader(const BlockView& block, size_t index)
+{
     const BlockHeader& header = block.Header();
+    if (header == BlockHeader{}) {
+        return At(PackStream::kBlocks).push_back(kBlockModelled | kBlockBare);
+    }
     uint8_t form = kBlockModelled;
     if (index > 0 && m_raw[index - 1].size() >= BlockHeader::kSize &&
         BlockHeader::FromBytes(m_raw[index - 1].data()).Hash() == header.prev_hash) {
@@ -158,8 +168,6 @@ void BlockPacker::PutBlock(const BlockView& block, size_t index)
     out.U32(header.time);
     out.U32(header.bits);
     out.U32(header.nonce);
-    To(PackStream::kNumbers).VarInt(block.Txs().size());
-    for (const TxView& tx : block.Txs()) PutTx(tx);
 }
 
 void BlockPacker::PutTx(const TxView& tx)

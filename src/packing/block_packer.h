@@ -45,6 +45,7 @@ private:
     void CollectScripts(const BlockView& block);
     void Consider(ByteSpan item);
     void PutBlock(const BlockView& block, size_t index);
+    void PutHeader(const BlockView& block, size_t index);
     void PutTx(const TxView& tx);
     void PutInput(const InputView& input, bool has_witness);
     uint8_t PutOutpoint(const InputView& input);

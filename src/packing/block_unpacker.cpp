@@ -93,20 +93,10 @@ void BlockUnpacker::TakeScripts()
 
 void BlockUnpacker::TakeBlock(const Bytes* before)
 {
-    Reader& in = In(PackStream::kBlocks);
-    const uint8_t form = in.U8();
+    const uint8_t form = In(PackStream::kBlocks).U8();
     if (form == 0) return Put(m_block, In(PackStream::kRaw).Span(m_room));
-    const bool follows = (form & kBlockFollows) != 0;
     if (form > kBlockForms || !(form & kBlockModelled)) return (void)Fail();
-    if (follows && (!before || before->size() < BlockHeader::kSize)) return (void)Fail();
-    BlockHeader header;
-    header.version = static_cast<int32_t>(in.U32());
-    header.prev_hash =
-        BlockHash(follows ? BlockHeader::FromBytes(before->data()).Hash() : BlockHash(in.Hash()));
-    if (!(form & kBlockRooted)) header.merkle_root = in.Hash();
-    header.time = in.U32();
-    header.bits = in.U32();
-    header.nonce = in.U32();
+    BlockHeader header = TakeHeader(form, before);
     Put(m_block, header.ToBytes());
     const uint64_t txs = Number();
     PutCount(m_block, txs);
@@ -120,6 +110,28 @@ void BlockUnpacker::TakeBlock(const Bytes* before)
     header.merkle_root = MerkleRoot(m_leaves).root;
     const auto bytes = header.ToBytes();
     std::copy(bytes.begin(), bytes.end(), m_block.begin());
+}
+
+/** Without the merkle root if that follows from the transactions. */
+BlockHeader BlockUnpacker::TakeHeader(uint8_t form, const Bytes* before)
+{
+    BlockHeader header;
+    if (form == (kBlockModelled | kBlockBare)) return header;
+    const bool follows = (form & kBlockFollows) != 0;
+    const bool has_parent = before && before->size() >= BlockHeader::kSize;
+    if (form & kBlockBare || (follows && !has_parent)) {
+        Fail();
+        return header;
+    }
+    Reader& in = In(PackStream::kBlocks);
+    header.version = static_cast<int32_t>(in.U32());
+    header.prev_hash =
+        BlockHash(follows ? BlockHeader::FromBytes(before->data()).Hash() : BlockHash(in.Hash()));
+    if (!(form & kBlockRooted)) header.merkle_root = in.Hash();
+    header.time = in.U32();
+    header.bits = in.U32();
+    header.nonce = in.U32();
+    return header;
 }
 
 void BlockUnpacker::TakeTx()

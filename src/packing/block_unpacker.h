@@ -8,6 +8,7 @@
 #include "crypto/ripemd160.h"
 #include "packing/pack_forms.h"
 #include "packing/pack_streams.h"
+#include "primitives/block.h"
 
 #include <unordered_map>
 
@@ -24,6 +25,7 @@ private:
     void TakeKeys();
     void TakeScripts();
     void TakeBlock(const Bytes* before);
+    BlockHeader TakeHeader(uint8_t form, const Bytes* before);
     void TakeTx();
     void TakeInput();
     void TakeOutputs(uint64_t count);

@@ -14,7 +14,8 @@ enum BlockForm : uint8_t {
     kBlockModelled = 1,
     kBlockFollows = 2, //!< the previous block of the batch is its parent
     kBlockRooted = 4,  //!< its merkle root is that of its transactions
-    kBlockForms = 7,
+    kBlockBare = 8,    //!< its header is all zeros; not with other bits but kBlockModelled
+    kBlockForms = 15,
 };
 
 /** Bits of a transaction's byte. */

@@ -1,15 +1,19 @@
 """Three nodes in a row relay transactions: to the far end and, as packages, through the middle; a
-user's transaction is announced again until a peer fetches it; -blocksonly; calls about orphans and
-spenders."""
+user's transaction is announced again until a peer fetches it; -blocksonly; -blockcompression; calls
+about orphans and spenders."""
 
+import os
 import time
 
 from framework import FunctionalTest, free_port, wait_until
-from regtest_chain import COIN, Chain, child_of, redeem
+from regtest_chain import COIN, FINAL, REDEEM, REDEEMED, Chain, child_of, redeem
+from wire import Tx
 
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"
 COINS = 10
 VALUE = COIN // 10
+UNKNOWN = "*other*"  # messages that Core does not know, in getpeerinfo
+OP_RETURN_60 = bytes.fromhex("6a3c")  # and a push of 60 bytes
 
 
 class Row(FunctionalTest):
@@ -86,6 +90,25 @@ class Row(FunctionalTest):
         near.rpc("mockscheduler", 15 * 60)
         self.wait_for(late, tx)
         wait_until(lambda: near.rpc("getmempoolinfo")["unbroadcastcount"] == 0, "fetched")
+
+    def test_packed(self):
+        for here, there, kind in ((1, 1, UNKNOWN), (1, 0, "tx"), (0, 1, "tx")):
+            near = self.start(f"-blockcompression={here}")
+            txs = [Tx([(*coin, REDEEM, FINAL)],
+                      [(VALUE - 1_000, REDEEMED), (0, OP_RETURN_60 + os.urandom(60))])
+                   for coin in self.coins]
+            for tx in txs:
+                self.send(near, tx)
+            late = self.start(f"-blockcompression={there}")
+            self.join(late, near)
+            near.rpc("mockscheduler", 15 * 60)  # announces all at once
+            self.wait_for(late, *txs)
+            peer, = late.rpc("getpeerinfo")
+            received = peer["bytesrecv_per_msg"]
+            self.assertEqual([name for name in received if name in ("tx", UNKNOWN)], [kind])
+            size = sum(len(tx.raw()) for tx in txs)
+            check = self.assertLess if kind == UNKNOWN else self.assertGreater
+            check(received[kind], size)
 
     def test_blocks_only(self):
         near, silent = self.start(), self.start("-blocksonly")

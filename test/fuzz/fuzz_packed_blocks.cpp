@@ -1,6 +1,8 @@
-// Batches of blocks. Any bytes as a batch: it is refused or gives blocks of the stated sizes. Any
-// bytes as blocks: their batch gives them again.
+// Batches of blocks and of transactions. Any bytes as a batch: it is refused, or gives blocks of
+// the stated sizes, or transactions within the bounds. Any bytes as blocks: their batch gives them
+// again.
 #include "packing/block_batch.h"
+#include "packing/tx_batch.h"
 #include "util/check.h"
 
 using namespace ibd;
@@ -20,6 +22,19 @@ std::vector<ByteSpan> Parts(ByteSpan bytes)
     return out;
 }
 
+/** The transactions of a stranger's batch are packed and unpacked like any. */
+void CheckTxs(ByteSpan batch)
+{
+    const auto txs = UnpackTxs(batch);
+    if (!txs) return;
+    CHECK(!txs->empty() && txs->size() <= kMaxTxBatch);
+    size_t total = 0;
+    for (const Bytes& tx : *txs) total += tx.size();
+    CHECK(total <= kMaxTxBatchBytes && total <= batch.size() * kMaxTxExpansion);
+    const Bytes again = PackTxs(*txs, 1).Value();
+    if (!again.empty()) CHECK(UnpackTxs(again).Value() == *txs);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -33,6 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         const std::vector<ByteSpan> spans(blocks->begin(), blocks->end());
         CHECK(UnpackBlocks(*PackBlocks(spans, 1)).Value() == *blocks);
     }
+    CheckTxs(input);
     if (size > kMaxBatchBytes) return 0;
     const std::vector<ByteSpan> parts = Parts(input);
     const auto again = UnpackBlocks(PackBlocks(parts, 1).Value());

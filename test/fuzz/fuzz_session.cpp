@@ -4,6 +4,7 @@
 // are stored, orphans and announcements keep their bounds, and in the end one honest peer suffices
 // for the best chain, even if the others withhold blocks.
 #include "net/peer_store.h"
+#include "packing/tx_batch.h"
 #include "net/wire/message_table.h"
 #include "sim/model_pool.h"
 #include "util/check.h"
@@ -254,7 +255,18 @@ private:
     {
         if (m_txs.empty()) return;
         const TransactionRef& tx = m_txs[m_input.Below(m_txs.size())];
+        if (m_input.Below(2) == 0) return SayTxs(peer);
         m_node.SayRaw(peer, "tx", Spoilt(Encode(TxMessage{tx})));
+    }
+    /** A batch of transactions. */
+    void SayTxs(PeerId peer)
+    {
+        std::vector<Bytes> txs;
+        for (size_t count = 1 + m_input.Below(4); count > 0; --count) {
+            const ByteSpan raw = (*m_txs[m_input.Below(m_txs.size())])->raw;
+            if (raw.size() < kMaxTxBatchBytes / 4) txs.emplace_back(raw.begin(), raw.end());
+        }
+        if (!txs.empty()) m_node.SayRaw(peer, "packedtxs", Spoilt(*PackTxs(txs, 1)));
     }
     template <typename Message>
     void SayInventory(PeerId peer)

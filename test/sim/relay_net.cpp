@@ -13,6 +13,14 @@ constexpr int64_t kUsersAreDone = 60 * kSecond;
 /** Delays of requests without timeouts: the round trip and the check. */
 constexpr int64_t kWithoutTimeouts = 30 * kSecond;
 
+/** Two of three nodes send each other packed transactions. */
+PeerOptions OptionsOf(uint64_t seed)
+{
+    PeerOptions out;
+    out.pack_level = seed % 3 == 0 ? 0 : 1;
+    return out;
+}
+
 } // namespace
 
 // SlowPool.
@@ -42,7 +50,7 @@ std::vector<TxAnswer> SlowPool::TakeAnswers()
 // HonestNode.
 
 HonestNode::HonestNode(RelayNet& net, uint64_t seed, int64_t delay)
-    : pool(net.network, delay), host(net.network, net.WorldWith(&pool), {}, seed)
+    : pool(net.network, delay), host(net.network, net.WorldWith(&pool), OptionsOf(seed), seed)
 {
     pool.wake = [this] { host.WorkSoon(); };
     host.hear = [this, &net](PeerId peer, const OutgoingMessage& message) {

@@ -133,9 +133,14 @@ void BlockServing::Serve(Peer& peer)
     while (!state.requests.empty() && state.requests.front().IsTx() && !is_over()) {
         const InventoryItem item = state.requests.front();
         state.requests.pop_front();
-        // A peer that never gets transactions gets no answer.
-        if (peer.may_get_txs && !m_txs.Send(peer, item)) missing.list.items.push_back(item);
+        if (!peer.may_get_txs) continue; // it gets no answer
+        if (auto tx = m_txs.Serialized(peer, item)) {
+            m_batcher.Add(peer, std::move(*tx));
+        } else {
+            missing.list.items.push_back(item);
+        }
     }
+    m_batcher.Flush(peer);
     if (!state.requests.empty() && !state.requests.front().IsTx() && !is_paused() &&
         !AwaitsChain(state.requests.front())) {
         const InventoryItem item = state.requests.front();

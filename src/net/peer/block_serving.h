@@ -1,10 +1,11 @@
 // BlockServing: answers to peers' requests for headers, blocks and their transactions, and for
-// those of the pool, by a TxAnnouncer. Owned by PeerManager. Memory: kMaxInventory requests for
-// each peer, bounded because no further message is read while there are requests.
+// those of the pool, by a TxAnnouncer and a TxBatcher. Owned by PeerManager. Memory: kMaxInventory
+// requests for each peer, bounded because no further message is read while there are requests.
 #pragma once
 
 #include "net/peer/block_announcing.h"
 #include "net/peer/tx_announcer.h"
+#include "net/peer/tx_batcher.h"
 
 namespace ibd {
 
@@ -19,9 +20,10 @@ public:
     static constexpr int64_t kHistoricalAge = 7 * 24 * 60 * 60;
 
     BlockServing(PeerSet& peers, KnownChains& chains, CompactForms& forms,
-                 BlockAnnouncing& announcing, BloomFilters& bloom, TxAnnouncer& txs)
+                 BlockAnnouncing& announcing, BloomFilters& bloom, TxAnnouncer& txs,
+                 PackingFeature& packing)
         : m_peers(peers), m_chains(chains), m_forms(forms), m_announcing(announcing),
-          m_bloom(bloom), m_txs(txs)
+          m_bloom(bloom), m_txs(txs), m_batcher(peers, packing)
     {
     }
 
@@ -70,6 +72,7 @@ private:
     BlockAnnouncing& m_announcing;
     BloomFilters& m_bloom;
     TxAnnouncer& m_txs;
+    TxBatcher m_batcher;
     const PeerStates<State> m_states{m_peers};
 };
 

@@ -114,16 +114,17 @@ private:
     Keepalive m_keepalive{m_peers};
     BloomFilters m_bloom{m_peers};
     TxReconciliation m_reconciliation{m_peers};
+    PackingFeature m_packing{m_peers};
     TxAnnouncer m_tx_announcer{m_peers, m_bloom, m_recent};
     PrivateRelay m_private{m_peers, m_keepalive};
-    TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent, m_private};
+    TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent, m_private, m_packing};
     HintsExchange m_hints{m_peers};
     HeaderDownload m_headers{m_peers, m_chains, m_txs};
     BlockAnnouncing m_announcing{m_peers, m_chains, m_forms};
-    PackingFeature m_packing{m_peers};
     BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints, m_packing};
     CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
-    BlockServing m_serving{m_peers, m_chains, m_forms, m_announcing, m_bloom, m_tx_announcer};
+    BlockServing m_serving{m_peers, m_chains,       m_forms,  m_announcing,
+                           m_bloom, m_tx_announcer, m_packing};
     FilterServing m_filters{m_peers, m_serving};
     SpentCoinsServing m_spent_coins{m_peers, m_serving};
     PackedServing m_packed{m_peers, m_packing, m_serving};

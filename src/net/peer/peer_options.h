@@ -22,8 +22,8 @@ struct PeerOptions {
     int64_t handshake_seconds = 60; //!< -peertimeout
     bool prune_mode = false;
     bool serve_spent_coins = false; //!< -peerspentcoins
-    int pack_level = 0;             //!< of zstd; 0: blocks are not packed (-blockcompression)
-    int64_t pack_percent = 25;      //!< of a core, to pack blocks (-blockcompressioncpu)
+    int pack_level = 0;             //!< of zstd; 0: nothing is packed (-blockcompression)
+    int64_t pack_percent = 25;      //!< of a core, to pack (-blockcompressioncpu)
     bool pack_anonymously = false;  //!< also by Tor, I2P, proxies (-blockcompressionprivacy)
     // Slots of automatic outbound peers.
     size_t max_full_relay = 8;

@@ -161,9 +161,9 @@ void TxAnnouncer::AppendWaiting(Peer& peer, InvMessage& message)
     });
 }
 
-bool TxAnnouncer::Send(Peer& peer, const InventoryItem& item)
+std::optional<Bytes> TxAnnouncer::Serialized(const Peer& peer, const InventoryItem& item) const
 {
-    if (!Pool()) return false;
+    if (!Pool()) return std::nullopt;
     const auto entry = Pool()->Find({item.hash, item.type == kInvWtx});
     const TxView* tx = nullptr;
     if (entry && entry->sequence < m_states[peer].last_sequence) {
@@ -171,7 +171,7 @@ bool TxAnnouncer::Send(Peer& peer, const InventoryItem& item)
     } else {
         tx = m_recent.Find(item.hash);
     }
-    if (!tx) return false;
+    if (!tx) return std::nullopt;
     Bytes payload;
     Writer writer(payload);
     if (item.type == kInvTx) {
@@ -179,9 +179,8 @@ bool TxAnnouncer::Send(Peer& peer, const InventoryItem& item)
     } else {
         writer.Raw(tx->raw);
     }
-    m_peers.SendRaw(peer, {std::string(TxMessage::kType), std::move(payload)});
     Pool()->SetBroadcast(tx->txid);
-    return true;
+    return payload;
 }
 
 /** Sends the peer the minimum fee rate of our pool. */

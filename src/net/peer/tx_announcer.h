@@ -48,8 +48,9 @@ public:
     void SetFeeFilter(Peer& peer, Amount rate);
     /** Announces the whole pool to the peer (BIP35). */
     void RequestPool(Peer& peer);
-    /** Sends a requested transaction. False: the peer must not get it, or it is not there. */
-    bool Send(Peer& peer, const InventoryItem& item);
+    /** A requested transaction, as it is sent to the peer. Nothing: the peer must not get it, or it
+     *  is not there. */
+    std::optional<Bytes> Serialized(const Peer& peer, const InventoryItem& item) const;
     /** Announces users' transactions that no peer has fetched to all peers that do not know them.
      */
     void AnnounceAgain();

@@ -1,6 +1,9 @@
 // See tx_relay.h.
 #include "net/peer/tx_relay.h"
 
+#include "net/wire/packed_blocks.h"
+#include "packing/tx_batch.h"
+#include "util/found.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -34,6 +37,7 @@ std::string NameOf(const TxOffer& offer)
 void TxRelay::Handle(Peer& peer, ReceivedMessage& message)
 {
     if (message.type == TxMessage::kType) return HandleTx(peer, message.payload);
+    if (message.type == PackedTxsMessage::kType) return HandleBatch(peer, message.payload);
     if (message.type == NotFoundMessage::kType) return HandleNotFound(peer, message.payload);
     if (message.type == MempoolMessage::kType) return HandleMempool(peer);
     HandleFeeFilter(peer, message.payload);
@@ -58,6 +62,19 @@ void TxRelay::HandleTx(Peer& peer, ByteSpan payload)
     m_announcer.NoteKnown(peer, peer.wtxid_relay ? tx.WitnessId() : tx.Id());
     m_private.TakeBack(peer, tx);
     Enqueue(peer, {.peer = peer.Id(), .txs = {std::move(message->tx)}});
+}
+
+/** After a failure of this machine the transactions are unknown: their requests time out. */
+void TxRelay::HandleBatch(Peer& peer, ByteSpan batch)
+{
+    if (!m_packing.IsAgreed(peer)) return m_peers.LogUnknown(peer, PackedTxsMessage::kType);
+    if (!Pool() || m_at.chain.IsInitialBlockDownload()) return;
+    auto txs = UnpackTxs(batch);
+    if (IsBadData(txs)) return m_peers.Drop(peer, txs.Message(), true);
+    if (!txs) return m_at.log.Warning("{}", txs.Message());
+    m_states[peer].unpacked.assign(std::move_iterator(txs->begin()),
+                                   std::move_iterator(txs->end()));
+    Serve(peer);
 }
 
 void TxRelay::HandleNotFound(Peer& peer, ByteSpan payload)
@@ -199,18 +216,23 @@ void TxRelay::SetBusy(const TxOffer& offer, bool busy)
 
 void TxRelay::Serve(Peer& peer)
 {
-    const State& state = m_states[peer];
+    State& state = m_states[peer];
     if (!Pool() || !peer.established || peer.closing || state.waiting || state.is_checked) return;
     if (TransactionRef orphan = m_fetcher.NextOrphan(peer)) {
-        Enqueue(peer, {.peer = peer.Id(), .txs = {std::move(orphan)}, .is_orphan = true});
+        return Enqueue(peer, {.peer = peer.Id(), .txs = {std::move(orphan)}, .is_orphan = true});
     }
+    if (state.unpacked.empty()) return;
+    const Bytes tx = std::move(state.unpacked.front());
+    state.unpacked.pop_front();
+    HandleTx(peer, tx);
 }
 
 PeerTopic::Unserved TxRelay::UnservedOf(const Peer& peer) const
 {
     const State& state = m_states[peer];
     const bool waits = state.waiting || state.is_checked || m_fetcher.HasOrphanFor(peer);
-    return waits ? Unserved::kWaiting : Unserved::kNone;
+    if (waits) return Unserved::kWaiting;
+    return state.unpacked.empty() ? Unserved::kNone : Unserved::kReady;
 }
 
 // Verdicts.

@@ -9,13 +9,18 @@
 // others. Orphans whose parents were received take the same path, in the turn of a peer that
 // announced them.
 //
+// A batch of transactions (packing_feature.h) is unpacked, and then handled as if each had come by
+// itself.
+//
 // A verdict may cost thousands of look-ups, of the orphan's parents or of children. So a round does
 // only a part of them (kLinksOfRound), and blocks are handled before the rest.
 //
-// Memory: that of the TxFetcher; a transaction or a package for each peer; ExtraTxs.
+// Memory: that of the TxFetcher; for each peer a transaction or a package, and an unpacked batch
+// (kMaxTxBatchBytes); ExtraTxs.
 #pragma once
 
 #include "net/peer/extra_txs.h"
+#include "net/peer/packing_feature.h"
 #include "net/peer/private_relay.h"
 #include "net/peer/tx_announcer.h"
 #include "net/peer/tx_fetcher.h"
@@ -33,8 +38,9 @@ public:
     static constexpr size_t kLinksOfRound = 500;
 
     TxRelay(PeerSet& peers, TxAnnouncer& announcer, CompactForms& forms, RecentBlock& recent,
-            PrivateRelay& own)
-        : m_peers(peers), m_announcer(announcer), m_forms(forms), m_recent(recent), m_private(own)
+            PrivateRelay& own, const PackingFeature& packing)
+        : m_peers(peers), m_announcer(announcer), m_forms(forms), m_recent(recent), m_private(own),
+          m_packing(packing)
     {
     }
 
@@ -59,10 +65,12 @@ private:
     struct State {
         std::optional<TxOffer> waiting; //!< in line
         bool is_checked = false;        //!< an offer of the peer is with the pool
+        std::deque<Bytes> unpacked;     //!< of its last batch, to be handled one after the other
         int64_t last_tx = 0;            //!< seconds since 1970; 0: never
     };
     PeerPool* Pool() const { return m_at.pool; }
     void HandleTx(Peer& peer, ByteSpan payload);
+    void HandleBatch(Peer& peer, ByteSpan batch);
     void HandleNotFound(Peer& peer, ByteSpan payload);
     void HandleMempool(Peer& peer);
     void HandleFeeFilter(Peer& peer, ByteSpan payload);
@@ -89,6 +97,7 @@ private:
     CompactForms& m_forms;
     RecentBlock& m_recent;
     PrivateRelay& m_private;
+    const PackingFeature& m_packing;
     const PeerStates<State> m_states{m_peers};
     TxFetcher m_fetcher{m_peers};
     ExtraTxs m_extra{m_peers.Options().extra_txs};

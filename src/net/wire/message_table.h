@@ -124,6 +124,7 @@ inline constexpr auto kMessages = [] {
         MessageEntry<SpentCoinsMessage>{0, kSpentCoins, kEstablished, kMaxPayload},
         MessageEntry<GetPackedMessage>{0, kPacked, kEstablished, size::kGetPacked},
         MessageEntry<PackedMessage>{0, kBlocks, kEstablished, kMaxPayload},
+        MessageEntry<PackedTxsMessage>{0, kTransactions, kEstablished, kMaxTxBatchBytes},
     };
 }();
 /** The number of messages, at the front of kMessages, that Core knows. */

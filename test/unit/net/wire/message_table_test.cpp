@@ -114,13 +114,14 @@ TEST_CASE("the numbers are those of BIP324", "[messages]")
     }
 }
 
-TEST_CASE("Core knows all messages but those about hints, coins and packed blocks", "[messages]")
+TEST_CASE("Core knows all messages but those about hints, coins and batches", "[messages]")
 {
     for (const MessageRow& row : kMessageRows) {
         INFO(row.type);
-        const bool ours =
-            row.topic == MessageTopic::kHints || row.topic == MessageTopic::kSpentCoins ||
-            row.topic == MessageTopic::kPacked || row.type == PackedMessage::kType;
+        const bool ours = row.topic == MessageTopic::kHints ||
+                          row.topic == MessageTopic::kSpentCoins ||
+                          row.topic == MessageTopic::kPacked || row.type == PackedMessage::kType ||
+                          row.type == PackedTxsMessage::kType;
         CHECK(IsCoreMessage(row.type) == !ours);
     }
     CHECK_FALSE(IsCoreMessage("nonsense"));
