@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import measure
-from indexes import CORE, ONE, OURS, built_program, report, until_done
+from indexes import CORE, ONE, OURS, built_program, report
 
 HINTS, NONE = f"{OURS}, with hints", f"{OURS}, without"
 LOOK_EVERY = 0.5  # seconds
@@ -78,12 +78,12 @@ class Bench:
             if looks % LOOK_AT_DISK_EVERY == 0:
                 disk = max(disk, disk_of(net))
 
-        result = until_done(
+        result = measure.until(
             who,
             [*self.programs[who], "-regtest", f"-datadir={self.folder}", "-reindex", "-listen=0",
              "-connect=0", f"-rpcport={port}", "-minimumchainwork=0",
              f"-assumevalid={self.summary['hints_hash']}", *ONE],
-            self.folder, port, self.done, LOOK_EVERY, looked)
+            self.folder, port, "getindexinfo", self.done, LOOK_EVERY, looked)
         result["peak"] = peak
         result["left"] = disk_of(net)
         result["sorting"] = max(0, disk - result["left"])

@@ -10,9 +10,7 @@ or with all; it ends when getindexinfo says that all are synced. The CPU time is
 process until then.
 """
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import measure
@@ -25,23 +23,6 @@ from interop_env import built_program  # noqa: E402 (needs the path above)
 ONE = ("-txindex", "-txospenderindex", "-blockfilterindex", "-coinstatsindex")
 SETS = [(option,) for option in ONE] + [ONE]
 OURS, CORE = "ours", "Core"
-LOOK_EVERY = 0.05  # seconds
-
-
-def until_done(who, command, folder, port, done, look_every=LOOK_EVERY, looked=lambda pid: None):
-    """Runs a node until `done` holds for its getindexinfo; returns the seconds on the clock and of
-    CPU until then. `looked(pid)` is called after each look."""
-    start = time.monotonic()
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL) as process:
-        while not done(measure.rpc(folder, port, "getindexinfo")):
-            if process.poll() is not None:
-                sys.exit(f"{who}: ended with status {process.returncode}")
-            time.sleep(look_every)
-            looked(process.pid)
-        result = {"seconds": time.monotonic() - start, "cpu": measure.cpu_of(process.pid)}
-        looked(process.pid)
-        measure.rpc(folder, port, "stop")
-    return result
 
 
 def report(summary, repeat, head, rows, verdicts):
@@ -75,11 +56,11 @@ class Bench:
         shutil.rmtree(folder / "regtest/indexes", ignore_errors=True)
         measure.warm(folder / "regtest/blocks")
         port = measure.free_port()
-        result = until_done(
+        result = measure.until(
             f"{who} {options}",
             [*command, "-regtest", f"-datadir={folder}", "-listen=0", "-connect=0",
              f"-rpcport={port}", self.trusted, "-checkblocks=1", *options],
-            folder, port, lambda answer: self.synced(answer, len(options)))
+            folder, port, "getindexinfo", lambda answer: self.synced(answer, len(options)))
         measure.say(f"{who}, {' '.join(options)}", result)
         return result
 

@@ -9,6 +9,7 @@ import shutil
 import socket
 import statistics
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -126,6 +127,22 @@ def rpc(datadir, port, method):
         with urllib.request.urlopen(request, timeout=5) as answer:
             return json.loads(answer.read())["result"]
     return None
+
+
+def until(who, command, datadir, port, method, done, look_every=0.05, looked=lambda pid: None):
+    """Runs a node until `done` holds for the answer of this call; returns the seconds on the clock
+    and of CPU until then. `looked(pid)` is called after each look."""
+    start = time.monotonic()
+    with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL) as process:
+        while not done(rpc(datadir, port, method)):
+            if process.poll() is not None:
+                sys.exit(f"{who}: ended with status {process.returncode}")
+            time.sleep(look_every)
+            looked(process.pid)
+        result = {"seconds": time.monotonic() - start, "cpu": cpu_of(process.pid)}
+        looked(process.pid)
+        rpc(datadir, port, "stop")
+    return result
 
 
 def bitcoind(build, datadir, height, *options):

@@ -38,6 +38,7 @@ FIGURES = {"thread": "CPU of the connecting thread, ms", "cpu": "CPU of the proc
 
 def discard(address, ready, received):
     """Counts the bytes of all topics until the publisher hangs up."""
+    measure.wait_for_port(address[1])
     subscriber = Subscriber(address)
     ready.set()
     subscriber.socket.settimeout(None)
@@ -48,16 +49,19 @@ def discard(address, ready, received):
 
 
 class Listening:
-    """A subscriber in a process of its own; none without topics."""
+    """A subscriber in a process of its own; none without topics. `later`: the node is not started
+    yet."""
 
-    def __init__(self, topics, address):
+    def __init__(self, topics, address, later=False):
         fork = multiprocessing.get_context("fork")
         self.received = fork.Value("q", 0)
         self.process = None
         if topics:
             ready = fork.Event()
-            self.process = fork.Process(target=discard, args=(address, ready, self.received))
+            self.process = fork.Process(target=discard, args=(address, ready, self.received),
+                                        daemon=True)
             self.process.start()
+        if topics and not later:
             ready.wait()
             time.sleep(0.5)  # until its subscription has reached the node
 
