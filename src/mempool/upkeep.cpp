@@ -8,6 +8,8 @@ namespace ibd {
 
 namespace {
 
+constexpr size_t kAhead = 16; //!< transactions between prefetch and use
+
 /** Applies removals; returns their number. */
 size_t Apply(PoolChange& change)
 {
@@ -40,6 +42,9 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     const std::vector<const PoolTx*> found = pool.FindAll(txs);
     change.ExpectRemovals(txs.size());
     for (size_t i = 0; i < txs.size(); ++i) {
+        if (i + kAhead < txs.size() && found[i + kAhead]) {
+            __builtin_prefetch(&found[i + kAhead]->cluster);
+        }
         if (found[i]) {
             change.Remove(*found[i], RemovalReason::kBlock);
         } else {

@@ -1,6 +1,8 @@
 // See pool_for_peers.h.
 #include "node/pool_for_peers.h"
 
+#include "mempool/chunk_walk.h"
+
 #include <algorithm>
 
 namespace ibd {
@@ -125,6 +127,18 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
         if (next >= end) return;
         const auto ids = std::span(m_wtxids).subspan(next, end - next);
         if (!more(ids, m_list.Places().subspan(next, end - next))) return;
+    }
+}
+
+void PoolForPeers::ForEachToMine(size_t count, const Visit& more) const
+{
+    const Lock lock(m_pool.mutex);
+    ChunkWalk chunks(m_pool.Chunks());
+    while (const PoolChunk* const chunk = count > 0 ? chunks.Next() : nullptr) {
+        for (const PoolTx* const tx : chunk->Txs()) {
+            if (!more({&tx->tx->WitnessId(), 1}, {&tx->tx, 1})) return;
+        }
+        count -= std::min(count, chunk->Txs().size());
     }
 }
 

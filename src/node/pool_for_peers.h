@@ -1,7 +1,7 @@
 // PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for the transactions
 // that they offer. Owned by the node; called on the thread of the peers, except for the events of
-// the pool. A look-up holds the pool's mutex for microseconds, except All(). Compact blocks are
-// completed from a separate list of references to transactions, under its own short lock.
+// the pool. A look-up holds the pool's mutex for microseconds, except All() and ForEachToMine()
+// (half a microsecond for each transaction); ForEachTransaction() has a list with its own lock.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -31,6 +31,7 @@ public:
     std::vector<TxAnswer> TakeAnswers() override { return m_intake.TakeAnswers(); }
     /** A transaction that the pool adds or removes meanwhile may be left out. */
     void ForEachTransaction(const Visit& more) const override;
+    void ForEachToMine(size_t count, const Visit& more) const override;
 
     void TxAdded(const PoolTx& tx, uint64_t sequence) override;
     void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override;

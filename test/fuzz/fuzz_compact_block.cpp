@@ -13,14 +13,21 @@ namespace {
 class Pool final : public TransactionSource {
 public:
     explicit Pool(std::vector<TransactionRef> txs) : m_txs(std::move(txs)) {}
-    void ForEachTransaction(const Visit& more) const override
+    void ForEachTransaction(const Visit& more) const override { VisitAll(m_txs, more); }
+    /** Half of them would be mined first. */
+    void ForEachToMine(size_t, const Visit& more) const override
     {
-        std::vector<Wtxid> ids;
-        for (const TransactionRef& tx : m_txs) ids.push_back(tx->WitnessId());
-        more(ids, m_txs);
+        VisitAll(std::span(m_txs).first(m_txs.size() / 2), more);
     }
 
 private:
+    static void VisitAll(std::span<const TransactionRef> txs, const Visit& more)
+    {
+        std::vector<Wtxid> ids;
+        for (const TransactionRef& tx : txs) ids.push_back(tx->WitnessId());
+        more(ids, txs);
+    }
+
     const std::vector<TransactionRef> m_txs;
 };
 

@@ -180,6 +180,18 @@ public:
             if (!more({&entry.tx->WitnessId(), 1}, {&entry.tx, 1})) return;
         }
     }
+    void ForEachToMine(size_t count, const Visit& more) const override
+    {
+        std::vector<const Entry*> best;
+        for (const auto& [id, entry] : m_txs) best.push_back(&entry);
+        std::stable_sort(best.begin(), best.end(), [](const Entry* a, const Entry* b) {
+            return a->mining_rate > b->mining_rate;
+        });
+        best.resize(std::min(best.size(), count));
+        for (const Entry* const entry : best) {
+            if (!more({&entry->tx->WitnessId(), 1}, {&entry->tx, 1})) return;
+        }
+    }
 
 private:
     using Kind = RuleViolation::Kind;

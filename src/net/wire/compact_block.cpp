@@ -14,6 +14,9 @@ namespace {
 
 constexpr int kShortIdBits = 48;
 constexpr uint64_t kShortIdMask = (uint64_t{1} << kShortIdBits) - 1;
+/** So many times the transactions of a block are searched in the order of mining before all are:
+ *  the miner's pool differs from ours. */
+constexpr size_t kTransactionsToMine = 2;
 
 } // namespace
 
@@ -148,7 +151,8 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
     const auto offer = [&](std::span<const Wtxid> ids, std::span<const TransactionRef> txs) {
         return search.Offer(ids, txs);
     };
-    if (pool) pool->ForEachTransaction(offer);
+    if (pool) pool->ForEachToMine(kTransactionsToMine * message.short_ids.size(), offer);
+    if (pool && !search.AreFound()) pool->ForEachTransaction(offer);
     const size_t from_pool = m_found;
     if (!search.AreFound()) {
         std::vector<Wtxid> ids;

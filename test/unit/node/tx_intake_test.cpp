@@ -313,6 +313,38 @@ TEST_CASE("the list for compact blocks follows the pool", "[pool_for_peers]")
     CHECK(visited == 2);
 }
 
+TEST_CASE("a part of the pool is visited in the order of mining", "[pool_for_peers]")
+{
+    Scene scene;
+    std::vector<TransactionRef> txs;
+    for (int i = 0; i < 600; ++i) txs.push_back(scene.Good(1'000 + i * 7 % 600 * 10));
+    for (const TransactionRef& tx : txs) scene.Submit(tx);
+    const auto visited = [&](size_t count, size_t visits) {
+        std::vector<Wtxid> out;
+        scene.peers.ForEachToMine(
+            count, [&](std::span<const Wtxid> ids, std::span<const TransactionRef> of) {
+                REQUIRE(ids.size() == of.size());
+                for (size_t i = 0; i < ids.size(); ++i) CHECK(of[i]->WitnessId() == ids[i]);
+                out.insert(out.end(), ids.begin(), ids.end());
+                return --visits > 0;
+            });
+        return out;
+    };
+    std::vector<Wtxid> all;
+    for (const TransactionRef& tx : txs) all.push_back(tx->WitnessId());
+    std::vector<Wtxid> sorted;
+    for (const auto& entry : scene.peers.InMiningOrder(all)) {
+        sorted.push_back(entry.tx->WitnessId());
+    }
+    CHECK(visited(10'000, SIZE_MAX) == sorted);
+    for (const size_t count : {1, 255, 256, 300}) {
+        CHECK(visited(count, SIZE_MAX) == std::vector(sorted.begin(), sorted.begin() + count));
+    }
+    const std::vector<Wtxid> first = visited(10'000, 1);
+    CHECK(first.size() < sorted.size());
+    CHECK(std::equal(first.begin(), first.end(), sorted.begin()));
+}
+
 TEST_CASE("a user's transaction is announced again until a peer has fetched it", "[pool_for_peers]")
 {
     Scene scene;

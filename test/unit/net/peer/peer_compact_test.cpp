@@ -263,6 +263,7 @@ TEST_CASE("what a pool has is not asked for", "[peer_compact]")
                 if (!more({&tx->WitnessId(), 1}, {&tx, 1})) return;
             }
         }
+        void ForEachToMine(size_t, const Visit&) const override {}
         std::vector<TransactionRef> txs;
     } pool;
     Scene scene({}, &pool);

@@ -1,5 +1,5 @@
-// Packed transactions between nodes: to whom they go, that they are handled as if each had come by
-// itself, and what a damaged batch costs.
+// Packed transactions between nodes: the peers that get them, their handling as if each had come by
+// itself, and the cost of a damaged batch.
 #include "net/relay_scene.h"
 #include "packing/failing_zstd.h"
 #include "packing/tx_batch.h"

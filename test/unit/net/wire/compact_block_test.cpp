@@ -19,15 +19,29 @@ class Pool final : public TransactionSource {
 public:
     void ForEachTransaction(const Visit& more) const override
     {
-        for (size_t at = 0; at < txs.size(); at += kGroup) {
-            const auto group = std::span(txs).subspan(at, std::min(kGroup, txs.size() - at));
+        ++searches;
+        VisitAll(txs, more);
+    }
+    void ForEachToMine(size_t count, const Visit& more) const override
+    {
+        VisitAll(std::span(best).first(std::min(count, best.size())), more);
+    }
+
+    std::vector<TransactionRef> txs;
+    std::vector<TransactionRef> best; //!< those to mine first
+    mutable int searches = 0;         //!< of all transactions
+
+private:
+    static constexpr size_t kGroup = 2;
+    static void VisitAll(std::span<const TransactionRef> all, const Visit& more)
+    {
+        for (size_t at = 0; at < all.size(); at += kGroup) {
+            const auto group = all.subspan(at, std::min(kGroup, all.size() - at));
             std::vector<Wtxid> ids;
             for (const TransactionRef& tx : group) ids.push_back(tx ? tx->WitnessId() : Wtxid());
             if (!more(ids, group)) return;
         }
     }
-    static constexpr size_t kGroup = 2;
-    std::vector<TransactionRef> txs;
 };
 
 /** A block with a coinbase and five more. */
@@ -157,6 +171,35 @@ TEST_CASE("compact blocks that name no block", "[compact_block]")
     message = sample.message;
     message.short_ids[4] = message.short_ids[0];
     CHECK(start(message) == Status::kFailed);
+}
+
+TEST_CASE("all of a pool is searched only if the best lack a transaction", "[compact_block]")
+{
+    const Sample sample;
+    Pool pool;
+    pool.best = sample.Txs({5, 3, 1, 2, 4});
+    PartialBlock whole;
+    REQUIRE(whole.Start(sample.message, &pool) == Status::kOk);
+    CHECK(whole.Missing().empty());
+    CHECK(pool.searches == 0);
+    Bytes raw;
+    REQUIRE(whole.Fill({}, true, raw) == Status::kOk);
+    CHECK(raw == sample.raw);
+    // The others are found among all; a second visit is no collision.
+    pool.best = sample.Txs({2, 5});
+    pool.txs = sample.Txs({1, 2, 3, 5});
+    PartialBlock partial;
+    REQUIRE(partial.Start(sample.message, &pool) == Status::kOk);
+    CHECK(partial.Missing() == std::vector<uint16_t>{4});
+    CHECK(partial.PoolCount() == 4);
+    CHECK(pool.searches == 1);
+    // No more of the best are visited than may matter.
+    pool.best.assign(10, sample.Tx(1));
+    for (const TransactionRef& tx : sample.Txs({1, 2, 3, 4, 5})) pool.best.push_back(tx);
+    PartialBlock bounded;
+    REQUIRE(bounded.Start(sample.message, &pool) == Status::kOk);
+    CHECK(bounded.Missing() == std::vector<uint16_t>{4});
+    CHECK(pool.searches == 2);
 }
 
 TEST_CASE("what a pool has by the same short id may be another", "[compact_block]")
