@@ -6,6 +6,7 @@
 #include "mempool/cluster_index.h"
 #include "util/prefetch.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ibd {
@@ -51,5 +52,18 @@ private:
     std::array<const PoolChunk*, kKept> m_ring{};
     size_t m_step = 0; //!< chunks read, and then nulls
 };
+
+/** Calls `visit(const TransactionRef&)` for about `count` transactions, until it returns false. */
+template <typename Visit>
+void VisitToMine(const ChunkSet& chunks, size_t count, Visit visit)
+{
+    ChunkWalk walk(chunks);
+    while (const PoolChunk* const chunk = count > 0 ? walk.Next() : nullptr) {
+        for (const PoolTx* const tx : chunk->Txs()) {
+            if (!visit(tx->tx)) return;
+        }
+        count -= std::min(count, chunk->Txs().size());
+    }
+}
 
 } // namespace ibd

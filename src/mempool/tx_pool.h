@@ -15,7 +15,7 @@
 #include "mempool/rolling_fee.h"
 #include "primitives/block.h"
 #include "primitives/outpoint_hasher.h"
-#include "util/mutex.h"
+#include "util/try_mutex.h"
 
 #include <map>
 
@@ -34,7 +34,7 @@ public:
     /** `key`: random, for the tables, whose keys come from peers. */
     explicit TxPool(PoolLimits limits, SipKey key = {});
 
-    mutable Mutex mutex;
+    mutable TryMutex mutex;
     PoolGate gate;
 
     const PoolLimits& Limits() const { return m_limits; }

@@ -99,7 +99,7 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
 constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockcompression", "=<level>",
      "Level of zstd at which blocks (on slow lines) and transactions are packed for nodes of this "
-     "project, which send them likewise; 0: neither (default: 0, up to 19)",
+     "project; 0: none are packed, and none are accepted (default: 0, up to 19)",
      kPlain, kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
     {"-blockcompressioncpu", "=<n>",
      "Percent of a core's time that packing for peers may take (default: 25)", kPlain,

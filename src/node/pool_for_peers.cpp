@@ -132,14 +132,11 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
 
 void PoolForPeers::ForEachToMine(size_t count, const Visit& more) const
 {
-    const Lock lock(m_pool.mutex);
-    ChunkWalk chunks(m_pool.Chunks());
-    while (const PoolChunk* const chunk = count > 0 ? chunks.Next() : nullptr) {
-        for (const PoolTx* const tx : chunk->Txs()) {
-            if (!more({&tx->tx->WitnessId(), 1}, {&tx->tx, 1})) return;
-        }
-        count -= std::min(count, chunk->Txs().size());
-    }
+    if (!m_pool.mutex.try_lock()) return; // a call may hold it for long
+    VisitToMine(m_pool.Chunks(), count, [&](const TransactionRef& tx) {
+        return more({&tx->WitnessId(), 1}, {&tx, 1});
+    });
+    m_pool.mutex.unlock();
 }
 
 void PoolForPeers::TxAdded(const PoolTx& tx, uint64_t)

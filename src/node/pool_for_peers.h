@@ -1,7 +1,8 @@
 // PoolForPeers: the peers' interface to the pool: look-ups, and a TxIntake for the transactions
 // that they offer. Owned by the node; called on the thread of the peers, except for the events of
 // the pool. A look-up holds the pool's mutex for microseconds, except All() and ForEachToMine()
-// (half a microsecond for each transaction); ForEachTransaction() has a list with its own lock.
+// (half a microsecond for each transaction), which does not wait for it; ForEachTransaction() has a
+// list with its own lock.
 #pragma once
 
 #include "mempool/tx_acceptance.h"

@@ -22,6 +22,11 @@ void StoreUnmodelled(std::span<const ByteSpan> blocks, StreamWriter& streams)
     }
 }
 
+size_t Sum(const std::vector<size_t>& sizes)
+{
+    return std::accumulate(sizes.begin(), sizes.end(), size_t{0});
+}
+
 /** The sizes of the blocks, within the bounds of a batch. */
 Result<std::vector<size_t>> ReadSizes(Reader& in)
 {
@@ -62,7 +67,7 @@ Result<Bytes> PackBlocks(std::span<const ByteSpan> blocks, int level)
     CHECK(total <= kMaxBatchBytes);
     StreamWriter streams;
     BlockPacker(blocks).Pack(streams);
-    if (streams.Size() > kMaxStreamBytes) StoreUnmodelled(blocks, streams);
+    if (streams.Size() > MaxStreamBytes(total)) StoreUnmodelled(blocks, streams);
     IBD_RETURN_IF_ERROR(streams.Store(level, out));
     return out;
 }
@@ -72,7 +77,7 @@ Result<std::vector<Bytes>> UnpackBlocks(ByteSpan batch)
     Reader in(batch);
     IBD_ASSIGN_OR_RETURN(const std::vector<size_t> sizes, ReadSizes(in));
     StreamReader streams;
-    IBD_RETURN_IF_ERROR(streams.Load(in));
+    IBD_RETURN_IF_ERROR(streams.Load(in, MaxStreamBytes(Sum(sizes))));
     if (!in.AtEnd()) return BadData("a batch of blocks is longer than it states, or cut off");
     std::vector<Bytes> blocks;
     blocks.reserve(sizes.size());
@@ -86,7 +91,7 @@ size_t BatchBytes(ByteSpan batch)
 {
     Reader in(batch);
     const auto sizes = ReadSizes(in);
-    return sizes ? std::accumulate(sizes->begin(), sizes->end(), size_t{0}) : 0;
+    return sizes ? Sum(*sizes) : 0;
 }
 
 } // namespace ibd

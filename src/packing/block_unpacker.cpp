@@ -8,6 +8,7 @@
 #include "script/script_shape.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ibd {
 
@@ -52,6 +53,7 @@ void BlockUnpacker::PutScript(Bytes& to, ByteSpan script)
 
 bool BlockUnpacker::Unpack(const std::vector<size_t>& sizes, std::vector<Bytes>& out)
 {
+    m_total = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
     TakeKeys();
     TakeScripts();
     for (const size_t size : sizes) {
@@ -68,7 +70,7 @@ bool BlockUnpacker::Unpack(const std::vector<size_t>& sizes, std::vector<Bytes>&
 void BlockUnpacker::TakeKeys()
 {
     Reader& forms = In(PackStream::kKeyForms);
-    if (forms.Remaining() > kMaxBatchKeys) return (void)Fail();
+    if (forms.Remaining() > std::min(kMaxBatchKeys, m_total / kKeyBytes)) return (void)Fail();
     m_key_forms = forms.Span(forms.Remaining());
     m_keys = In(PackStream::kKeys).Span(kKeyBytes * m_key_forms.size());
     for (const uint8_t form : m_key_forms) {
@@ -79,14 +81,14 @@ void BlockUnpacker::TakeKeys()
 
 void BlockUnpacker::TakeScripts()
 {
-    m_room = kMaxBatchBytes;
+    m_room = m_total; // each is shown in a block
     const uint64_t count = Number();
-    if (count > kMaxBatchBytes / kShortestScript) return (void)Fail();
+    if (count > m_total / kShortestScript) return (void)Fail();
     for (uint64_t i = 0; i < count; ++i) {
         TakeScript(m_script);
         if (m_failed || !m_in.Ok(false)) return (void)Fail();
-        if (m_script.size() < kShortestScript) return (void)Fail();
-        m_room -= std::min(m_room, m_script.size());
+        if (m_script.size() < kShortestScript || m_script.size() > m_room) return (void)Fail();
+        m_room -= m_script.size();
         m_scripts.push_back(m_script);
     }
 }
@@ -499,7 +501,7 @@ void BlockUnpacker::AppendKey(Bytes& to, size_t index)
     std::copy_n(m_keys.begin() + static_cast<ptrdiff_t>(kKeyBytes * index), kKeyBytes,
                 key.begin() + 1);
     if (!(m_key_forms[index] & kKeyLong)) return Append(to, key);
-    if (m_key_roots++ == kMaxKeyRoots) return (void)Fail();
+    if (m_key_roots++ == MaxKeyRoots(m_total)) return (void)Fail();
     const auto whole = DecompressPublicKey(key);
     if (!whole) return (void)Fail();
     Append(to, *whole);

@@ -1,8 +1,8 @@
 // BlockUnpacker: the model's reading half, the inverse of BlockPacker (block_packer.h). Its bytes
 // come from a stranger: each block gets exactly its stated size, or the batch is damaged;
 // references and counts beyond what the batch has fail. Owned by UnpackBlocks(). Memory: the
-// blocks, the batch's scripts (at most kMaxBatchBytes), its txids and the hashes of its keys and
-// scripts.
+// blocks, the batch's scripts (at most as many bytes), its txids and the hashes of its keys and
+// scripts. Time: in proportion to the bytes of the blocks.
 #pragma once
 
 #include "crypto/ripemd160.h"
@@ -62,6 +62,7 @@ private:
     bool Fail();
 
     StreamReader& m_in;
+    size_t m_total = 0; //!< bytes of all blocks
     bool m_failed = false;
     size_t m_room = 0; //!< bytes that the block still lacks
     Bytes m_block;

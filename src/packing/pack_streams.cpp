@@ -66,11 +66,11 @@ Result<> StreamWriter::Store(int level, Bytes& out) const
     return {};
 }
 
-Result<> StreamReader::Load(Reader& in)
+Result<> StreamReader::Load(Reader& in, size_t most)
 {
     const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
     if (!context) return SystemError("zstd cannot decompress a batch of blocks: no memory");
-    size_t room = kMaxStreamBytes;
+    size_t room = most;
     for (size_t i = 0; i < kPackStreams; ++i) {
         const uint64_t size = in.VarInt();
         if (size > room) return BadData("streams of a batch of blocks exceed their bound");

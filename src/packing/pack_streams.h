@@ -37,9 +37,6 @@ enum class PackStream : uint8_t {
 };
 inline constexpr size_t kPackStreams = 20;
 
-/** Most bytes of all streams of a batch before compression. */
-inline constexpr size_t kMaxStreamBytes = 2 * kMaxBatchBytes;
-
 class StreamWriter {
 public:
     Bytes& At(PackStream stream) { return m_streams[static_cast<size_t>(stream)]; }
@@ -55,8 +52,8 @@ private:
 
 class StreamReader {
 public:
-    /** Reads all streams at the reader's position. */
-    Result<> Load(Reader& in);
+    /** Reads all streams at the reader's position; together they unpack to at most `most` bytes. */
+    Result<> Load(Reader& in, size_t most);
     Reader& At(PackStream stream) { return m_readers[static_cast<size_t>(stream)]; }
     /** Whether no read failed; `end`: and all was read. */
     bool Ok(bool end) const;

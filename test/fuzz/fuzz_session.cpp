@@ -4,8 +4,8 @@
 // are stored, orphans and announcements keep their bounds, and in the end one honest peer suffices
 // for the best chain, even if the others withhold blocks.
 #include "net/peer_store.h"
-#include "packing/tx_batch.h"
 #include "net/wire/message_table.h"
+#include "packing/tx_batch.h"
 #include "sim/model_pool.h"
 #include "util/check.h"
 

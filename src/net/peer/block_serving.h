@@ -21,7 +21,7 @@ public:
 
     BlockServing(PeerSet& peers, KnownChains& chains, CompactForms& forms,
                  BlockAnnouncing& announcing, BloomFilters& bloom, TxAnnouncer& txs,
-                 PackingFeature& packing)
+                 const PackingFeature& packing)
         : m_peers(peers), m_chains(chains), m_forms(forms), m_announcing(announcing),
           m_bloom(bloom), m_txs(txs), m_batcher(peers, packing)
     {

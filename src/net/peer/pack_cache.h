@@ -1,6 +1,6 @@
-// PackCache: the last packed batches, so that a batch is not compressed for each peer, and
-// PackBudget, the processor's time that may be spent on compressing. Owned by PackedServing, one
-// thread.
+// PackCache: the last packed batches of blocks, so that a batch is not compressed for each peer.
+// PackBudget: the processor's time that may be spent on compressing. Owned by PackedServing, and
+// another budget by TxBatcher; one thread.
 #pragma once
 
 #include "primitives/uint256.h"

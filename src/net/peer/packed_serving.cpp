@@ -76,7 +76,7 @@ bool PackedServing::SendKept(Peer& peer, const std::vector<const HeaderNode*>& n
 
 void PackedServing::SendNew(Peer& peer, const std::vector<const HeaderNode*>& nodes)
 {
-    const bool may_pack = m_feature.Budget().Allows(m_at.env.MonotonicMicros());
+    const bool may_pack = m_budget.Allows(m_at.env.MonotonicMicros());
     std::vector<Bytes> blocks;
     size_t size = 0;
     for (const HeaderNode* node : nodes) {
@@ -97,7 +97,7 @@ void PackedServing::SendNew(Peer& peer, const std::vector<const HeaderNode*>& no
     const int64_t start = m_at.env.MonotonicMicros();
     const std::vector<ByteSpan> spans(blocks.begin(), blocks.end());
     auto batch = PackBlocks(spans, m_options.pack_level);
-    m_feature.Budget().Spend(m_at.env.MonotonicMicros() - start);
+    m_budget.Spend(m_at.env.MonotonicMicros() - start);
     if (!batch) {
         m_at.log.Warning("{}", batch.Message());
         return SendPlain(peer, std::move(blocks.front()));

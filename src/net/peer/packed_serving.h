@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/peer/block_serving.h"
+#include "net/peer/pack_cache.h"
 #include "net/peer/packing_feature.h"
 #include "net/wire/packed_blocks.h"
 
@@ -17,7 +18,7 @@ public:
      * save no more bytes (bench/README.md). */
     static constexpr size_t kMostBytes = 1'000'000;
 
-    PackedServing(PeerSet& peers, PackingFeature& feature, BlockServing& serving)
+    PackedServing(PeerSet& peers, const PackingFeature& feature, BlockServing& serving)
         : m_peers(peers), m_feature(feature), m_serving(serving)
     {
     }
@@ -39,10 +40,11 @@ private:
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
     const PeerOptions& m_options{m_peers.Options()};
-    PackingFeature& m_feature;
+    const PackingFeature& m_feature;
     BlockServing& m_serving;
     const PeerStates<State> m_states{m_peers};
     PackCache m_cache;
+    PackBudget m_budget{m_options.pack_percent};
 };
 
 } // namespace ibd

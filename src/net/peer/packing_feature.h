@@ -1,10 +1,9 @@
 // PackingFeature: which peers send and take packed blocks and transactions, by a feature of the
-// handshake (-blockcompression), and the time that packing for them may take. Unknown to all other
-// nodes, it tells the nodes of this project apart; so it is not announced on anonymous networks and
-// through proxies unless the user asks for it (-blockcompressionprivacy). Owned by PeerManager.
+// handshake (-blockcompression). Unknown to all other nodes, it tells the nodes of this project
+// apart; so it is not announced on anonymous networks and through proxies unless the user asks for
+// it (-blockcompressionprivacy). Owned by PeerManager.
 #pragma once
 
-#include "net/peer/pack_cache.h"
 #include "net/peer/peer_set.h"
 
 namespace ibd {
@@ -22,8 +21,6 @@ public:
         const State& state = m_states[peer];
         return state.ours && state.theirs;
     }
-    /** Of all packing (-blockcompressioncpu). */
-    PackBudget& Budget() { return m_budget; }
 
 private:
     struct State {
@@ -34,7 +31,6 @@ private:
     PeerSet& m_peers;
     const PeerOptions& m_options{m_peers.Options()};
     const PeerStates<State> m_states{m_peers};
-    PackBudget m_budget{m_options.pack_percent};
 };
 
 } // namespace ibd

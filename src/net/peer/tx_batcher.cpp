@@ -39,10 +39,9 @@ Bytes TxBatcher::Pack()
 {
     Env& env = m_peers.At().env;
     const int64_t start = env.MonotonicMicros();
-    PackBudget& budget = m_feature.Budget();
-    if (!budget.Allows(start)) return {};
+    if (!m_budget.Allows(start)) return {};
     auto batch = PackTxs(m_batch, m_peers.Options().pack_level);
-    budget.Spend(env.MonotonicMicros() - start);
+    m_budget.Spend(env.MonotonicMicros() - start);
     if (batch) return std::move(*batch);
     m_peers.At().log.Warning("{}", batch.Message());
     return {};

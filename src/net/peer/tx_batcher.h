@@ -3,13 +3,14 @@
 // Owned by BlockServing. Memory: one batch.
 #pragma once
 
+#include "net/peer/pack_cache.h"
 #include "net/peer/packing_feature.h"
 
 namespace ibd {
 
 class TxBatcher {
 public:
-    TxBatcher(PeerSet& peers, PackingFeature& feature) : m_peers(peers), m_feature(feature) {}
+    TxBatcher(PeerSet& peers, const PackingFeature& feature) : m_peers(peers), m_feature(feature) {}
 
     /** Sends a serialized transaction, at the latest at the next Flush(), which must come before a
      *  transaction for another peer. */
@@ -21,9 +22,11 @@ private:
     Bytes Pack();
 
     PeerSet& m_peers;
-    PackingFeature& m_feature;
+    const PackingFeature& m_feature;
     std::vector<Bytes> m_batch;
     size_t m_bytes = 0; //!< of m_batch
+    /** Separate: batches of transactions are not kept, so a peer could use up that for blocks. */
+    PackBudget m_budget{(m_peers.Options().pack_percent + 4) / 5};
 };
 
 } // namespace ibd

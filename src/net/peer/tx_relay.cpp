@@ -50,11 +50,16 @@ void TxRelay::Describe(const Peer& peer, PeerInfo& info) const
 
 // Messages.
 
+bool TxRelay::DropUnlessMaySend(Peer& peer)
+{
+    if (m_peers.MaySendTxs(peer)) return false;
+    m_peers.Drop(peer, "transaction sent in violation of protocol");
+    return true;
+}
+
 void TxRelay::HandleTx(Peer& peer, ByteSpan payload)
 {
-    if (!m_peers.MaySendTxs(peer)) {
-        return m_peers.Drop(peer, "transaction sent in violation of protocol");
-    }
+    if (DropUnlessMaySend(peer)) return;
     if (m_at.chain.IsInitialBlockDownload()) return;
     auto message = m_peers.Read<TxMessage>(payload);
     if (!message || !Pool()) return;
@@ -68,7 +73,7 @@ void TxRelay::HandleTx(Peer& peer, ByteSpan payload)
 void TxRelay::HandleBatch(Peer& peer, ByteSpan batch)
 {
     if (!m_packing.IsAgreed(peer)) return m_peers.LogUnknown(peer, PackedTxsMessage::kType);
-    if (!Pool() || m_at.chain.IsInitialBlockDownload()) return;
+    if (DropUnlessMaySend(peer) || !Pool() || m_at.chain.IsInitialBlockDownload()) return;
     auto txs = UnpackTxs(batch);
     if (IsBadData(txs)) return m_peers.Drop(peer, txs.Message(), true);
     if (!txs) return m_at.log.Warning("{}", txs.Message());

@@ -45,6 +45,7 @@ public:
     }
 
     void Established(Peer& peer) override { m_fetcher.Established(peer); }
+    void Closed(Peer& peer) override { m_states[peer].unpacked.clear(); }
     void Disconnected(Peer& peer) override { m_fetcher.Disconnected(peer); }
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void StartRound() override;
@@ -69,6 +70,7 @@ private:
         int64_t last_tx = 0;            //!< seconds since 1970; 0: never
     };
     PeerPool* Pool() const { return m_at.pool; }
+    bool DropUnlessMaySend(Peer& peer);
     void HandleTx(Peer& peer, ByteSpan payload);
     void HandleBatch(Peer& peer, ByteSpan batch);
     void HandleNotFound(Peer& peer, ByteSpan payload);

@@ -14,9 +14,10 @@ namespace {
 
 constexpr int kShortIdBits = 48;
 constexpr uint64_t kShortIdMask = (uint64_t{1} << kShortIdBits) - 1;
-/** So many times the transactions of a block are searched in the order of mining before all are:
- *  the miner's pool differs from ours. */
-constexpr size_t kTransactionsToMine = 2;
+/** The best transactions of the pool are searched first: this many for each of the block, because
+ *  the miner's pool differs from ours, and at most kMostToMine, as the pool waits meanwhile. */
+constexpr size_t kToMineForEach = 2;
+constexpr size_t kMostToMine = 12'000;
 
 } // namespace
 
@@ -151,7 +152,8 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
     const auto offer = [&](std::span<const Wtxid> ids, std::span<const TransactionRef> txs) {
         return search.Offer(ids, txs);
     };
-    if (pool) pool->ForEachToMine(kTransactionsToMine * message.short_ids.size(), offer);
+    const size_t best = std::min(kToMineForEach * message.short_ids.size(), kMostToMine);
+    if (pool) pool->ForEachToMine(best, offer);
     if (pool && !search.AreFound()) pool->ForEachTransaction(offer);
     const size_t from_pool = m_found;
     if (!search.AreFound()) {

@@ -38,9 +38,9 @@ public:
     using Visit = std::function<bool(std::span<const Wtxid>, std::span<const TransactionRef>)>;
     /** Visits all, in groups, until `more` returns false. */
     virtual void ForEachTransaction(const Visit& more) const = 0;
-    /** Likewise visits about `count`, in the order in which a miner would take them. Nearly all
-     *  transactions of a new block are among them, so that all need not be visited. `more` must be
-     *  short. */
+    /** Likewise visits about `count`, in the order in which a miner would take them, or none, if
+     *  that would have to wait. Nearly all transactions of a new block are among them. A lock of
+     *  the pool is held, so `more` takes no lock. */
     virtual void ForEachToMine(size_t count, const Visit& more) const = 0;
 };
 

@@ -343,6 +343,13 @@ TEST_CASE("a part of the pool is visited in the order of mining", "[pool_for_pee
     const std::vector<Wtxid> first = visited(10'000, 1);
     CHECK(first.size() < sorted.size());
     CHECK(std::equal(first.begin(), first.end(), sorted.begin()));
+    // It does not wait for the pool.
+    std::vector<Wtxid> meanwhile;
+    {
+        const Lock lock(scene.pool.mutex);
+        std::thread([&] { meanwhile = visited(10'000, SIZE_MAX); }).join();
+    }
+    CHECK(meanwhile.empty());
 }
 
 TEST_CASE("a user's transaction is announced again until a peer has fetched it", "[pool_for_peers]")

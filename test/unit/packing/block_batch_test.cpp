@@ -299,7 +299,7 @@ Bytes WithStreams(ByteSpan batch, size_t block_size,
     in.VarInt();
     in.VarInt();
     StreamReader read;
-    REQUIRE(read.Load(in));
+    REQUIRE(read.Load(in, MaxStreamBytes(kMaxBatchBytes)));
     StreamWriter streams;
     for (size_t i = 0; i < kPackStreams; ++i) {
         const auto stream = static_cast<PackStream>(i);
@@ -345,18 +345,54 @@ TEST_CASE("a batch that costs its reader too much is refused", "[packing]")
         });
     };
     CHECK(Refusal(with_uses(uses)).empty());
-    CHECK(Refusal(with_uses(kMaxKeyRoots)).empty());
-    CHECK(Refusal(with_uses(kMaxKeyRoots + 1)) == "a batch of blocks is damaged");
+    const size_t most = MaxKeyRoots(kMaxBatchBytes);
+    CHECK(Refusal(with_uses(most)).empty());
+    CHECK(Refusal(with_uses(most + 1)) == "a batch of blocks is damaged");
 
-    const Bytes empty = Pack({BlockOfItems({})});
+    const Bytes large = BlockOfItems({Bytes(1'000'000, 7)});
+    const Bytes packed = Pack({large});
     const auto with_keys = [&](size_t count) {
-        return WithStreams(empty, BlockOfItems({}).size(), [&](StreamWriter& streams) {
+        return WithStreams(packed, large.size(), [&](StreamWriter& streams) {
             streams.At(PackStream::kKeyForms).resize(count);
             streams.At(PackStream::kKeys).resize(32 * count);
         });
     };
     CHECK(Refusal(with_keys(0)).empty());
     CHECK(Refusal(with_keys(kMaxBatchKeys + 1)) == "a batch of blocks is damaged");
+}
+
+TEST_CASE("a small block cannot make its reader unpack large tables", "[packing]")
+{
+    const Bytes script(kShortestScript, 0x61);
+    const Bytes block = BlockOfItems({script});
+    const Bytes batch = Pack({block});
+    // One more script comes before that of the block, and is not used.
+    const auto with_script = [&](size_t size) {
+        return WithStreams(batch, block.size(), [&](StreamWriter& streams) {
+            Bytes& numbers = streams.At(PackStream::kNumbers);
+            REQUIRE(numbers.front() == 1); // scripts of the table
+            numbers.front() = 2;
+            REQUIRE(numbers.back() == 0); // the input shows the next of them
+            numbers.back() = 1;           // the one after it
+            Bytes& tokens = streams.At(PackStream::kTokens);
+            Bytes more(size, 0x61);
+            more.push_back(kEnd);
+            tokens.insert(tokens.begin(), more.begin(), more.end());
+        });
+    };
+    const size_t room = block.size() - kShortestScript;
+    CHECK(Refusal(with_script(room)).empty());
+    CHECK(Refusal(with_script(room + 1)) == "a batch of blocks is damaged");
+    CHECK(Refusal(with_script(100'000)) == "streams of a batch of blocks exceed their bound");
+    // Keys that no input shows.
+    const auto with_keys = [&](size_t count) {
+        return WithStreams(batch, block.size(), [&](StreamWriter& streams) {
+            streams.At(PackStream::kKeyForms).resize(count, kKeyLong);
+            streams.At(PackStream::kKeys).resize(32 * count, 1);
+        });
+    };
+    CHECK(Refusal(with_keys(block.size() / 32 + 1)) == "a batch of blocks is damaged");
+    CHECK(Refusal(with_keys(1'000)) == "streams of a batch of blocks exceed their bound");
 }
 
 TEST_CASE("without memory for zstd a batch is neither made nor called damaged", "[packing]")

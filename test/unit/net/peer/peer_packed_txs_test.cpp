@@ -267,11 +267,14 @@ TEST_CASE("packed transactions keep the rules of plain ones", "[packed]")
     }
     SECTION("none from a connection for blocks")
     {
-        Scene scene(Packing());
-        const PeerId peer = BefriendPacking(scene, ConnectionKind::kBlockRelay);
-        scene.node.SayRaw(peer, "packedtxs", batch);
-        CHECK(scene.pool.offers.empty());
-        CHECK(scene.node.IsClosed(peer));
+        for (const bool downloading : {false, true}) {
+            Scene scene(Packing());
+            scene.node.chain.downloading = downloading;
+            const PeerId peer = BefriendPacking(scene, ConnectionKind::kBlockRelay);
+            scene.node.SayRaw(peer, "packedtxs", batch);
+            CHECK(scene.pool.offers.empty());
+            CHECK(scene.node.IsClosed(peer));
+        }
     }
     SECTION("ignored during initial block download")
     {

@@ -24,12 +24,14 @@ public:
     }
     void ForEachToMine(size_t count, const Visit& more) const override
     {
-        VisitAll(std::span(best).first(std::min(count, best.size())), more);
+        visited = std::min(count, best.size());
+        VisitAll(std::span(best).first(visited), more);
     }
 
     std::vector<TransactionRef> txs;
     std::vector<TransactionRef> best; //!< those to mine first
     mutable int searches = 0;         //!< of all transactions
+    mutable size_t visited = 0;       //!< of the best, in the last search
 
 private:
     static constexpr size_t kGroup = 2;
@@ -200,6 +202,7 @@ TEST_CASE("all of a pool is searched only if the best lack a transaction", "[com
     REQUIRE(bounded.Start(sample.message, &pool) == Status::kOk);
     CHECK(bounded.Missing() == std::vector<uint16_t>{4});
     CHECK(pool.searches == 2);
+    CHECK(pool.visited == 10);
 }
 
 TEST_CASE("what a pool has by the same short id may be another", "[compact_block]")
