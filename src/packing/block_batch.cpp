@@ -77,11 +77,12 @@ Result<std::vector<Bytes>> UnpackBlocks(ByteSpan batch)
     Reader in(batch);
     IBD_ASSIGN_OR_RETURN(const std::vector<size_t> sizes, ReadSizes(in));
     StreamReader streams;
-    IBD_RETURN_IF_ERROR(streams.Load(in, MaxStreamBytes(Sum(sizes))));
+    const size_t total = Sum(sizes);
+    IBD_RETURN_IF_ERROR(streams.Load(in, MaxStreamBytes(total)));
     if (!in.AtEnd()) return BadData("a batch of blocks is longer than it states, or cut off");
     std::vector<Bytes> blocks;
     blocks.reserve(sizes.size());
-    if (!BlockUnpacker(streams).Unpack(sizes, blocks)) {
+    if (!BlockUnpacker(streams, total).Unpack(sizes, blocks)) {
         return BadData("a batch of blocks is damaged");
     }
     return blocks;

@@ -8,7 +8,6 @@
 #include "script/script_shape.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ibd {
 
@@ -53,7 +52,6 @@ void BlockUnpacker::PutScript(Bytes& to, ByteSpan script)
 
 bool BlockUnpacker::Unpack(const std::vector<size_t>& sizes, std::vector<Bytes>& out)
 {
-    m_total = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
     TakeKeys();
     TakeScripts();
     for (const size_t size : sizes) {

@@ -16,9 +16,10 @@ namespace ibd {
 
 class BlockUnpacker {
 public:
-    explicit BlockUnpacker(StreamReader& streams) : m_in(streams) {}
+    /** `total`: bytes of all blocks, at most kMaxBatchBytes. */
+    BlockUnpacker(StreamReader& streams, size_t total) : m_in(streams), m_total(total) {}
 
-    /** Appends the blocks, whose sizes together are at most kMaxBatchBytes. False: damage. */
+    /** Appends the blocks, whose sizes add up to the total. False: damage. */
     bool Unpack(const std::vector<size_t>& sizes, std::vector<Bytes>& out);
 
 private:
@@ -62,7 +63,7 @@ private:
     bool Fail();
 
     StreamReader& m_in;
-    size_t m_total = 0; //!< bytes of all blocks
+    const size_t m_total;
     bool m_failed = false;
     size_t m_room = 0; //!< bytes that the block still lacks
     Bytes m_block;
