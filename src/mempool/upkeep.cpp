@@ -3,12 +3,11 @@
 
 #include "consensus/limits.h"
 #include "mempool/pool_change.h"
+#include "util/prefetch.h"
 
 namespace ibd {
 
 namespace {
-
-constexpr size_t kAhead = 16; //!< transactions between prefetch and use
 
 /** Applies removals; returns their number. */
 size_t Apply(PoolChange& change)
@@ -41,16 +40,18 @@ void Confirm(TxPool& pool, const BlockView& block, int32_t height, int64_t now)
     const auto txs = block.Txs();
     const std::vector<const PoolTx*> found = pool.FindAll(txs);
     change.ExpectRemovals(txs.size());
-    for (size_t i = 0; i < txs.size(); ++i) {
-        if (i + kAhead < txs.size() && found[i + kAhead]) {
-            __builtin_prefetch(&found[i + kAhead]->cluster);
-        }
-        if (found[i]) {
-            change.Remove(*found[i], RemovalReason::kBlock);
-        } else {
-            unknown.push_back(&txs[i]);
-        }
-    }
+    Staggered(
+        txs.size(),
+        [&](size_t i) {
+            if (found[i]) __builtin_prefetch(&found[i]->cluster);
+        },
+        [&](size_t i) {
+            if (found[i]) {
+                change.Remove(*found[i], RemovalReason::kBlock);
+            } else {
+                unknown.push_back(&txs[i]);
+            }
+        });
     for (const TxView* tx : unknown) {
         for (const InputView& input : tx->inputs) {
             const PoolTx* const other = pool.Spender(input.Prevout());

@@ -152,9 +152,11 @@ PartialBlock::Status PartialBlock::Start(const CompactBlockMessage& message,
     const auto offer = [&](std::span<const Wtxid> ids, std::span<const TransactionRef> txs) {
         return search.Offer(ids, txs);
     };
-    const size_t best = std::min(kToMineForEach * message.short_ids.size(), kMostToMine);
-    if (pool) pool->ForEachToMine(best, offer);
-    if (pool && !search.AreFound()) pool->ForEachTransaction(offer);
+    if (pool) {
+        const size_t best = std::min(kToMineForEach * message.short_ids.size(), kMostToMine);
+        pool->ForEachToMine(best, offer);
+        if (!search.AreFound()) pool->ForEachTransaction(offer);
+    }
     const size_t from_pool = m_found;
     if (!search.AreFound()) {
         std::vector<Wtxid> ids;
