@@ -12,6 +12,7 @@ five topics with a subscriber, and a wallet's poll by RPC; alone in a directory 
 time is that from the start of the node until its tip is the last block. All processes share the
 machine: on loopback the subscriber and the indexes take processor time that the sync would use.
 """
+import contextlib
 import os
 import shutil
 import sys
@@ -66,9 +67,9 @@ class Bench:
         measure.warm(self.server.blocks)
         os.sync()  # earlier writes are no part of this run
         try:
-            with Relay(self.server.port, bytes_per_second=line) as relay:
-                result = self.sync(datadir, relay.port if line else self.server.port,
-                                   self.engines[engine], who == CONSUMERS)
+            with (Relay(self.server.port, bytes_per_second=line) if line else
+                  contextlib.nullcontext(self.server)) as source:
+                result = self.sync(datadir, source.port, self.engines[engine], who == CONSUMERS)
         finally:
             shutil.rmtree(datadir)
         measure.say(f"{engine}, {LINE if line else LOOPBACK}, {who}", result)

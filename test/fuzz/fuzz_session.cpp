@@ -3,6 +3,7 @@
 // and about blocks that they mine. A disconnected peer gets no more messages, only requested blocks
 // are stored, orphans and announcements keep their bounds, and in the end one honest peer suffices
 // for the best chain, even if the others withhold blocks.
+#include "net/packing_support.h"
 #include "net/peer_store.h"
 #include "net/wire/message_table.h"
 #include "packing/tx_batch.h"
@@ -124,10 +125,7 @@ private:
         m_node.Say(peer, version);
         const size_t features = m_input.Below(4);
         if (features % 2 == 0) m_node.Say(peer, WtxidRelayMessage{});
-        if (features > 1) {
-            m_node.Say(peer, FeatureMessage{std::string(kPackedBlocksFeature),
-                                            {kPackedBlocksVersion}});
-        }
+        if (features > 1) m_node.Say(peer, PackingFeatureMessage());
         m_node.Say(peer, VerackMessage{});
         if (m_input.Below(2) == 0) m_node.Say(peer, SendCompactMessage{});
     }

@@ -2,6 +2,7 @@
 // ModelPool.
 #pragma once
 
+#include "net/packing_support.h"
 #include "net/peer_support.h"
 #include "sim/model_pool.h"
 
@@ -30,9 +31,7 @@ public:
         version.relay = relay;
         node.Say(id, version);
         if (by_wtxid) node.Say(id, WtxidRelayMessage{});
-        if (packs) {
-            node.Say(id, FeatureMessage{std::string(kPackedBlocksFeature), {kPackedBlocksVersion}});
-        }
+        if (packs) node.Say(id, PackingFeatureMessage());
         node.Say(id, VerackMessage{});
         for (const PingMessage& ping : node.Take<PingMessage>(id)) {
             node.Say(id, PongMessage{ping.nonce});

@@ -1,5 +1,6 @@
 // Packed blocks between nodes: the feature, batches and their cache, the budget; a sync that uses
 // them on a slow line, and peers that send damaged, foreign or no batches.
+#include "net/packing_support.h"
 #include "net/peer/line_speed.h"
 #include "net/peer/pack_cache.h"
 #include "net/peer_store.h"
@@ -14,17 +15,9 @@ using namespace test;
 
 namespace {
 
-const FeatureMessage kFeature{std::string(kPackedBlocksFeature), {kPackedBlocksVersion}};
+const FeatureMessage kFeature = PackingFeatureMessage();
 constexpr const char* kOnion =
     "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion:8333";
-
-PeerOptions Packing(int level = 1, int64_t percent = 100)
-{
-    PeerOptions out;
-    out.pack_level = level;
-    out.pack_percent = percent;
-    return out;
-}
 
 /** Shakes hands with the feature; what was sent until then is dropped. */
 PeerId BefriendPacking(TestNode& node, ConnectionKind kind, const char* address = "8.8.8.8:8333")

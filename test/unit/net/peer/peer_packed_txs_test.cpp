@@ -1,5 +1,6 @@
 // Packed transactions between nodes: the peers that get them, their handling as if each had come by
 // itself, and the cost of a damaged batch.
+#include "net/packing_support.h"
 #include "net/relay_scene.h"
 #include "packing/failing_zstd.h"
 #include "packing/tx_batch.h"
@@ -11,14 +12,6 @@ namespace ibd {
 using namespace test;
 
 namespace {
-
-PeerOptions Packing(int level = 1, int64_t percent = 100)
-{
-    PeerOptions out;
-    out.pack_level = level;
-    out.pack_percent = percent;
-    return out;
-}
 
 PeerId BefriendPacking(Scene& scene, ConnectionKind kind = ConnectionKind::kOutboundFullRelay)
 {
