@@ -15,6 +15,10 @@ import time
 import urllib.request
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "test" / "support"))
+
+from ports import free_port  # noqa: E402, F401 (needs the path above; for the benches)
+
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 TAIL = 2100  # blocks above the hints, because bitcoind accepts only buried hints
@@ -88,12 +92,6 @@ def warm(blocks):
         with open(path, "rb") as file:
             while file.read(1 << 24):
                 pass
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for_port(port):

@@ -16,10 +16,8 @@ import http.client
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +25,7 @@ import time
 import unittest
 
 import interop_env
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = ROOT / "contrib" / "ibd-booster-hints-gen"
@@ -58,15 +57,6 @@ def program(name):
     if not path.exists():
         interop_env.unavailable(f"no {path}")
     return str(path)
-
-
-def free_port():
-    """A port without a listener, below the system's range for outgoing connections."""
-    while True:
-        port = random.SystemRandom().randrange(15000, 32000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def loads(text):

@@ -12,12 +12,12 @@ import http.client
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import tempfile
 import time
 
 from interop_env import built_program
+from ports import free_port
 
 NETWORK_OPTIONS = {"main": [], "testnet3": ["--testnet"], "testnet4": ["--testnet4"],
                    "signet": ["--signet"], "regtest": ["--regtest"], "simnet": ["--simnet"]}
@@ -32,15 +32,6 @@ class RpcError(Exception):
     def __init__(self, error):
         super().__init__(f"{error.get('code')}: {error.get('message')}")
         self.code = error.get("code")
-
-
-def free_ports(count):
-    """Ports without a listener now; another process may still take one before it is used."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for sock in sockets:
-            sock.bind(("127.0.0.1", 0))
-        return [sock.getsockname()[1] for sock in sockets]
 
 
 def wait_until(condition, seconds, what):
@@ -74,7 +65,7 @@ class BtcdPeer:
         program = built_program("build_btcd.sh", "IBD_BTCD")
         self._folder = tempfile.TemporaryDirectory(prefix="ibd-btcd-")
         self.dir = pathlib.Path(self._folder.name)
-        p2p_port, self.rpc_port = free_ports(2)
+        p2p_port, self.rpc_port = free_port(), free_port()
         self.p2p_address = f"127.0.0.1:{p2p_port}"
         try:
             self._start(program)

@@ -16,8 +16,9 @@ import pathlib
 import subprocess
 import tempfile
 
-from btcd_peer import LOG_TAIL, end_process, free_ports, wait_until
+from btcd_peer import LOG_TAIL, end_process, wait_until
 from interop_env import built_program
+from ports import free_port
 
 START_SECONDS = 60
 SYNC_SECONDS = 120
@@ -52,7 +53,7 @@ class LndNode:
         return self
 
     def start(self):
-        rpc_port, self.rest_port, self.p2p_port = free_ports(3)
+        rpc_port, self.rest_port, self.p2p_port = free_port(), free_port(), free_port()
         command = [str(self.program), f"--lnddir={self.dir}", "--bitcoin.regtest",
                    "--bitcoin.node=bitcoind", f"--bitcoind.rpchost=127.0.0.1:{self.node_port}",
                    f"--bitcoind.rpccookie={self.node.net_dir / '.cookie'}",
