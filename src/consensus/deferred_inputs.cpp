@@ -4,6 +4,7 @@
 #include "script/verify.h"
 #include "util/check.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ibd {
@@ -23,31 +24,42 @@ RuleResult DeferredInputs::RunPlainly(const Input& input)
                              input.index + 1);
 }
 
-/** False: the run failed. */
-bool DeferredInputs::RunDeferred(const Input& input)
+DeferredInputs::Deferred DeferredInputs::RunDeferred(const Input& input)
 {
-    m_signatures.BeginInput();
+    m_signatures.BeginInput(std::min<uint64_t>(m_budget.Room(), DeferredSignatures::kMaxInputCost));
     const ScriptError error = VerifyInput(*input.tx, input.index, input.spent[input.index],
                                           *input.hashes, m_flags, {}, &m_signatures);
     const size_t cost = m_signatures.Cost();
-    if (error == ScriptError::kOk && !m_signatures.Overrun()) {
+    const bool ok = error == ScriptError::kOk && !m_signatures.Overrun();
+    if (ok && m_signatures.AssumedAny()) {
         m_waiting.push_back({input, cost});
         m_waiting_cost += cost;
-        return true;
+        m_budget.AddWaiting(cost);
+        return Deferred::kWaits;
     }
     m_signatures.DropInput();
+    if (ok) return Deferred::kValid; // it was a plain run
     m_budget.AddWasted(cost);
-    return false;
+    return Deferred::kFailed;
+}
+
+/** What waits is at most half of what may be lost, so that the next input has room. */
+bool DeferredInputs::IsBatchFull() const
+{
+    return m_signatures.Notes() >= kBatchNotes || m_waiting_cost >= kBatchCost ||
+           m_waiting_cost >= m_budget.Room();
 }
 
 RuleResult DeferredInputs::Run(const Input& input)
 {
-    if (!m_budget.Left() || !RunDeferred(input)) {
-        IBD_RETURN_IF_VIOLATED(Prove()); // earlier inputs have precedence
-        return RunPlainly(input);
+    const bool room = m_budget.Room() >= DeferBudget::kLeastRoom;
+    switch (room ? RunDeferred(input) : Deferred::kFailed) {
+    case Deferred::kValid: return std::nullopt;
+    case Deferred::kWaits: return IsBatchFull() ? Prove() : std::nullopt;
+    case Deferred::kFailed: break;
     }
-    const bool full = m_signatures.Notes() >= kBatchNotes || m_waiting_cost >= kBatchCost;
-    return full ? Prove() : std::nullopt;
+    IBD_RETURN_IF_VIOLATED(Prove()); // earlier inputs have precedence
+    return RunPlainly(input);
 }
 
 RuleResult DeferredInputs::Prove()
@@ -57,13 +69,9 @@ RuleResult DeferredInputs::Prove()
     CHECK(proven.size() == m_waiting.size());
     const std::vector<Waiting> waiting = std::exchange(m_waiting, {});
     m_waiting_cost = 0;
+    for (size_t i = 0; i < waiting.size(); ++i) m_budget.Settle(waiting[i].cost, proven[i]);
     for (size_t i = 0; i < waiting.size(); ++i) {
-        if (proven[i]) {
-            m_budget.AddUseful(waiting[i].cost);
-            continue;
-        }
-        m_budget.AddWasted(waiting[i].cost);
-        IBD_RETURN_IF_VIOLATED(RunPlainly(waiting[i].input));
+        if (!proven[i]) IBD_RETURN_IF_VIOLATED(RunPlainly(waiting[i].input));
     }
     return std::nullopt;
 }

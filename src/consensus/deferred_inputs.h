@@ -15,29 +15,45 @@ namespace ibd {
  *  lost, so that a hostile block costs little more than without deferring. Any thread. */
 class DeferBudget {
 public:
-    /** Work that may always be lost: less than two milliseconds. */
-    static constexpr uint64_t kFreeWaste = 3'200'000;
-    /** Above kFreeWaste: deferring continues while the lost work is at most 1/kUsefulParts of the
-     *  useful work. */
+    /** Work that may always be lost: a millisecond. */
+    static constexpr uint64_t kFreeWaste = 2'000'000;
+    /** The lost work is at most kFreeWaste and 1/kUsefulParts of the useful work. */
     static constexpr uint64_t kUsefulParts = 8;
+    /** With less room no input is deferred: it is what one signature costs. */
+    static constexpr uint64_t kLeastRoom =
+        DeferredSignatures::kInputCost + DeferredSignatures::kNoteCost;
 
-    void Reset() { m_useful = m_wasted = 0; }
-    void AddUseful(uint64_t cost) { m_useful += cost; }
+    void Reset() { m_useful = m_wasted = m_waiting = 0; }
+    /** Work that is useful if the signatures of its input hold, and lost if not. */
+    void AddWaiting(uint64_t cost) { m_waiting += cost; }
+    /** `cost`: of AddWaiting(). */
+    void Settle(uint64_t cost, bool useful)
+    {
+        (useful ? m_useful : m_wasted) += cost;
+        m_waiting -= cost;
+    }
     void AddWasted(uint64_t cost) { m_wasted += cost; }
     uint64_t Useful() const { return m_useful; }
     uint64_t Wasted() const { return m_wasted; }
-    /** Whether inputs may be deferred. */
-    bool Left() const { return m_wasted <= kFreeWaste + m_useful / kUsefulParts; }
+    /** Whether inputs may be deferred, now or after others are settled. */
+    bool Left() const { return m_wasted + kLeastRoom <= Bound(); }
+    /** Work that may still be lost after all that waits was lost. */
+    uint64_t Room() const
+    {
+        const uint64_t lost = m_wasted + m_waiting, bound = Bound();
+        return lost < bound ? bound - lost : 0;
+    }
 
 private:
-    std::atomic<uint64_t> m_useful{0}, m_wasted{0};
+    uint64_t Bound() const { return kFreeWaste + m_useful / kUsefulParts; }
+
+    std::atomic<uint64_t> m_useful{0}, m_wasted{0}, m_waiting{0};
 };
 
 class DeferredInputs {
 public:
     static constexpr size_t kBatchNotes = 512;
-    /** When waiting inputs reach this cost, they are verified, which bounds the work lost at once.
-     */
+    /** When waiting inputs reach this cost, they are verified. */
     static constexpr size_t kBatchCost = 8'000'000;
 
     /** The objects behind its pointers must live until the input is verified. */
@@ -55,8 +71,8 @@ public:
     /** Drops waiting inputs. */
     void Begin(ScriptFlags flags);
     /** Runs an input; its signatures may be verified by a later call. Runs it without deferring if
-     *  the budget is used up. Returns the violation of the first input, in the order of calls, that
-     *  breaks a rule; the block is then invalid, and no more inputs need to run. */
+     *  the budget has no room. Returns the violation of the first input, in the order of calls,
+     *  that breaks a rule; the block is then invalid, and no more inputs need to run. */
     RuleResult Run(const Input& input);
     /** Verifies the waiting inputs; same result as Run(). */
     RuleResult Prove();
@@ -68,9 +84,11 @@ private:
         Input input;
         size_t cost;
     };
+    enum class Deferred { kValid, kWaits, kFailed };
 
     RuleResult RunPlainly(const Input& input);
-    bool RunDeferred(const Input& input);
+    Deferred RunDeferred(const Input& input);
+    bool IsBatchFull() const;
 
     DeferBudget& m_budget;
     ScriptFlags m_flags = 0;

@@ -5,8 +5,9 @@
 
 namespace ibd {
 
-void DeferredSignatures::BeginInput()
+void DeferredSignatures::BeginInput(size_t most_cost)
 {
+    m_most_cost = most_cost;
     m_inputs.push_back(m_assumed.size());
     m_cost = kInputCost;
     m_overrun = m_matching = m_here = false;
@@ -22,7 +23,7 @@ void DeferredSignatures::DropInput()
 
 bool DeferredSignatures::HasRoom()
 {
-    if (m_cost >= kMaxInputCost) m_overrun = true;
+    if (m_cost >= m_most_cost && AssumedAny()) m_overrun = true;
     return !m_overrun;
 }
 

@@ -23,25 +23,28 @@ public:
     static constexpr size_t kNoteCost = 10'000; //!< five microseconds in lanes
     /** Cost of a signature that is verified at once, with libsecp256k1. */
     static constexpr size_t kPlainCost = 5 * kNoteCost;
-    /** An input that costs more runs without deferring. */
+    /** An input that costs more should run without deferring. */
     static constexpr size_t kMaxInputCost = 8'000'000;
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
-    /** Later assumptions belong to the next input. */
-    void BeginInput();
+    /** Later assumptions belong to the next input, whose run is to fail when it costs more. */
+    void BeginInput(size_t most_cost = kMaxInputCost);
     /** Drops the assumptions of the current input: it failed, or is verified another way. */
     void DropInput();
 
     /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). */
     bool Defers() const { return !m_here; }
-    /** Whether the current input may note another signature. False: let its run fail. */
+    /** Whether the current input may check another signature, now or later. False: let its run
+     *  fail. An input without assumptions has no bound, because its work cannot be lost. */
     bool HasRoom();
     void AddCost(size_t cost) { m_cost += cost; }
     /** Cost of the current input. */
     size_t Cost() const { return m_cost; }
     /** Whether the current input did not fit. */
     bool Overrun() const { return m_overrun; }
+    /** Whether the current input has an assumption; if not, its run was an ordinary one. */
+    bool AssumedAny() const { return m_assumed.size() > m_inputs.back(); }
     void NoteEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     void NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
                      const Hash32& message);
@@ -90,6 +93,7 @@ private:
     std::vector<Assumption> m_assumed;
     std::vector<size_t> m_inputs; //!< start of each input's assumptions
     size_t m_cost = 0;            //!< of the current input
+    size_t m_most_cost = 0;       //!< likewise
     bool m_overrun = false;       //!< likewise
     bool m_matching = false;
     bool m_here = false;

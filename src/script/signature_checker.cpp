@@ -42,7 +42,7 @@ bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, Byt
                                     SigVersion version) const
 {
     if (!HasKeyShape(public_key) || signature.empty()) return false;
-    if (Defers() && !m_deferred->HasRoom()) return false;
+    if (m_deferred != nullptr && !m_deferred->HasRoom()) return false;
     const uint8_t hash_type = signature.back();
     const size_t made = m_input_hashes.Made();
     const Hash32 hash = version == SigVersion::kWitnessV0
@@ -67,7 +67,7 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
                                              const TaprootContext& context) const
 {
     if (signature.size() != 64 && signature.size() != 65) return ScriptError::kSchnorrSigSize;
-    if (Defers() && !m_deferred->HasRoom()) return ScriptError::kUnknownError;
+    if (m_deferred != nullptr && !m_deferred->HasRoom()) return ScriptError::kUnknownError;
     uint8_t hash_type = kSigHashDefault;
     if (signature.size() == 65) {
         hash_type = signature[64];
