@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "support/catch.h"
 
@@ -162,26 +163,38 @@ const Change kChanges[] = {
     [](EcdsaParts&) {},
 };
 
-/** A signature in any form of key, changed in one way in two of three cases. */
+CompressedKey CompressedOf(const UncompressedKey& full)
+{
+    CompressedKey key;
+    key[0] = static_cast<uint8_t>(2 + full[64] % 2);
+    std::copy_n(full.begin() + 1, 32, key.begin() + 1);
+    return key;
+}
+
+/** Checks of one signature: as it was made, and twice changed in one way. */
+constexpr size_t kChecksOfOne = 3;
+
+/** In any form of key. */
 void AddRandomEcdsa(Checks& checks, const Signer& signer)
 {
     const Hash32 secret = Random32();
-    EcdsaParts parts{
-        Random32(), {}, {}, signer.UncompressedPublicKey(secret), signer.PublicKey(secret)};
-    const CompactSignature compact = *ParseLaxDer(signer.SignEcdsa(secret, parts.message));
-    std::copy_n(compact.begin(), 32, parts.r.begin());
-    std::copy_n(compact.begin() + 32, 32, parts.s.begin());
-    if (TestRng().Below(3) != 0) kChanges[TestRng().Below(std::size(kChanges))](parts);
-    checks.Ecdsa(TestRng().Below(2) == 0 ? ByteSpan(parts.full) : ByteSpan(parts.key),
-                 Der(parts.r, parts.s), parts.message);
+    EcdsaParts made{Random32(), {}, {}, signer.UncompressedPublicKey(secret), {}};
+    made.key = CompressedOf(made.full);
+    const CompactSignature compact = *ParseLaxDer(signer.SignEcdsa(secret, made.message));
+    std::copy_n(compact.begin(), 32, made.r.begin());
+    std::copy_n(compact.begin() + 32, 32, made.s.begin());
+    for (size_t i = 0; i < kChecksOfOne; ++i) {
+        EcdsaParts parts = made;
+        if (i > 0) kChanges[TestRng().Below(std::size(kChanges))](parts);
+        checks.Ecdsa(TestRng().Below(2) == 0 ? ByteSpan(parts.full) : ByteSpan(parts.key),
+                     Der(parts.r, parts.s), parts.message);
+    }
 }
 
-void AddRandomSchnorr(Checks& checks, const Signer& signer)
+/** One of eleven changes, or none. */
+void AddSchnorr(Checks& checks, const Signer& signer, Hash32 message, SchnorrSignature signature,
+                XOnlyKey key)
 {
-    const Hash32 secret = Random32();
-    Hash32 message = Random32();
-    SchnorrSignature signature = signer.SignSchnorr(secret, message);
-    XOnlyKey key = signer.XOnlyPublicKey(secret);
     const auto set = [&](size_t begin, const Hash32& number) {
         std::ranges::copy(number, signature.begin() + static_cast<std::ptrdiff_t>(begin));
     };
@@ -200,6 +213,14 @@ void AddRandomSchnorr(Checks& checks, const Signer& signer)
     default: break;
     }
     checks.Schnorr(key, signature, message);
+}
+
+void AddRandomSchnorr(Checks& checks, const Signer& signer)
+{
+    const Hash32 secret = Random32(), message = Random32();
+    const SchnorrSignature signature = signer.SignSchnorr(secret, message);
+    const XOnlyKey key = signer.XOnlyPublicKey(secret);
+    for (size_t i = 0; i < kChecksOfOne; ++i) AddSchnorr(checks, signer, message, signature, key);
 }
 
 void AddRandomTweak(Checks& checks, const Signer& signer)
@@ -272,19 +293,20 @@ void AddRandomMade(Checks& checks, const Signer& signer)
     if (ValueOf(u1) != ValueOf(u2) || key == Small(1)) AddMadeEcdsa(checks, signer, key, u1, u2);
 }
 
-/** Adds `count` checks and has them judged in batches; returns how many are valid. */
+/** Adds `count` checks, or one or two more, and has them judged in batches; returns how many are
+ *  valid. */
 size_t CompareRandom(Checks& checks, const Signer& signer, size_t count)
 {
     size_t valid = 0;
     while (count > 0) {
         const size_t batch = std::min<size_t>(count, TestRng().Below(600) + 1);
-        for (size_t i = 0; i < batch; ++i) {
+        while (checks.expected.size() < batch) {
             const uint64_t kind = TestRng().Below(32);
-            if (kind == 0) {
+            if (kind < 3) { // one check each, three of each other kind
                 AddRandomMade(checks, signer);
-            } else if (kind == 1) {
+            } else if (kind < 6) {
                 AddRandomTweak(checks, signer);
-            } else if (kind < 12) {
+            } else if (kind < 16) {
                 AddRandomSchnorr(checks, signer);
             } else {
                 AddRandomEcdsa(checks, signer);
@@ -317,12 +339,21 @@ TEST_CASE("signature parts: the long comparison with libsecp256k1", "[.long]")
     if (text == nullptr || std::sscanf(text, "%u-%u", &first, &last) != 2 || last < first) {
         FAIL("set IBD_SIGNATURE_PARTS=first-last; a part is 100,000 signatures");
     }
-    if (lanes::BestVerifier() == nullptr) FAIL("this processor has no lanes to compare");
+    const char* const only = std::getenv("IBD_SIGNATURE_LANES");
+    const auto verifier = [only](std::string_view name, lanes::VerifyFunction lanes) {
+        return only == nullptr || only == name ? lanes : nullptr;
+    };
+    const auto ifma = verifier("avx512ifma", lanes::IfmaVerifier());
+    const auto avx2 = verifier("avx2", lanes::Avx2Verifier());
+    if (ifma == nullptr && avx2 == nullptr) FAIL("this processor has no lanes to compare");
     const Signer signer;
     size_t valid = 0;
     for (unsigned part = first; part <= last; ++part) {
         TestRng() = sim::Rng(part);
-        Checks checks({lanes::IfmaVerifier(), lanes::Avx2Verifier()});
+        Checks checks;
+        checks.batches.clear();
+        if (ifma != nullptr) checks.batches.emplace_back(LanesMode::kOn, ifma);
+        if (avx2 != nullptr) checks.batches.emplace_back(LanesMode::kOn, avx2);
         valid += CompareRandom(checks, signer, kPart);
         std::cout << "part " << part << ": no difference; " << (part - first + 1) * kPart
                   << " signatures so far, " << valid << " of them valid" << std::endl;
