@@ -4,15 +4,17 @@
     test/interop/block_differential.py [--seed N] [--count N]
 
 One stream of blocks (ibd-block-tool make) goes to the kernel oracle's `connect` and to
-`ibd-block-tool connect`. For every block both must give the same verdict, tip, class of failure and
-reject reason; at the end both hold the same coins. Prints the seed and the kinds of blocks that
-occurred.
+`ibd-block-tool connect`, which runs three times: with the caches of signatures and scripts, with
+signatures in batches, and with each signature verified both ways. For every block all must give the
+same verdict, tip, class of failure and reject reason; at the end all hold the same coins. Prints
+the seed and the kinds of blocks that occurred.
 """
 
 import argparse
 import collections
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,6 +57,10 @@ def compare(theirs, ours, counts):
     return different
 
 
+WAYS = {"caches": (), "batches": ("--signaturelanes", "1"),
+        "both ways": ("--signaturelanes", "check")}
+
+
 def differential(seed, count, folder):
     folder = pathlib.Path(folder)
     stream = folder / "blocks.hex"
@@ -63,19 +69,25 @@ def differential(seed, count, folder):
         subprocess.run([tool, "make", "--seed", str(seed), "--count", str(count)], stdout=out,
                        check=True)
     oracle = KernelOracle.find()
-    core_dir, our_dir = folder / "core", folder / "ours"
+    core_dir = folder / "core"
     core_dir.mkdir()
-    our_dir.mkdir()
     theirs, their_tip = run([oracle.program, "connect", "--network", "regtest", "--datadir",
                              core_dir, "--par", 2], stream, folder / "core.txt")
-    ours, our_tip = run([tool, "connect", "--datadir", our_dir], stream,
-                        folder / "ours.txt")
-    counts = collections.Counter()
-    different = compare(theirs, ours, counts)
-    if len(theirs) != len(ours) or their_tip != our_tip:
-        different.append(f"{len(theirs)} answers, {their_tip}; ours {len(ours)}, {our_tip}")
-    if oracle.coins_info(core_dir) != oracle.coins_info(our_dir / "regtest"):
-        different.append("the coins at the end differ")
+    their_coins = oracle.coins_info(core_dir)
+    different = []
+    for way, options in WAYS.items():
+        our_dir = folder / way
+        our_dir.mkdir()
+        ours, our_tip = run([tool, "connect", "--datadir", our_dir, *options], stream,
+                            folder / "ours.txt")
+        counts = collections.Counter()
+        different += [f"{way}: {text}" for text in compare(theirs, ours, counts)]
+        if len(theirs) != len(ours) or their_tip != our_tip:
+            different.append(f"{way}: {len(theirs)} answers, {their_tip}; "
+                             f"ours {len(ours)}, {our_tip}")
+        if their_coins != oracle.coins_info(our_dir / "regtest"):
+            different.append(f"{way}: the coins at the end differ")
+        shutil.rmtree(our_dir)
     return counts, different
 
 

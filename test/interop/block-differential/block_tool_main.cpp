@@ -1,14 +1,19 @@
 // ibd-block-tool: one half of the block differential (test/interop/block_differential.py).
 //
 //   ibd-block-tool make --seed N --count N      blocks in hex, one a line, good and mutated
-//   ibd-block-tool connect --datadir DIR        reads such lines; answers as kernel-oracle connect
+//   ibd-block-tool connect --datadir DIR [--signaturelanes 1|check]
+//                                               reads such lines; answers as kernel-oracle connect
+//
+// Scripts run with the caches of signatures and scripts, as near the tip. With --signaturelanes
+// they run with signatures in batches, as below the assumed-valid block.
 #include "block_mutator.h"
 
+#include "crypto/signature_batch.h"
 #include "sim/chain.h"
 #include "util/hex.h"
 #include "validation/chain_stack.h"
-#include "validation/verify_chain.h"
 #include "validation/script_threads.h"
+#include "validation/verify_chain.h"
 
 #include <charconv>
 #include <cstdio>
@@ -132,16 +137,41 @@ public:
     std::map<BlockHash, RuleViolation> broken;
 };
 
+/** Threads that verify signatures of all blocks in batches, not only of those below a known block.
+ */
+class BatchedScripts final : public ScriptChecker {
+public:
+    explicit BatchedScripts(LanesMode mode) : m_threads(1, mode) { m_threads.Batch(true); }
+    void Begin(ScriptFlags flags) override { m_threads.Begin(flags); }
+    void Add(const TxView& tx, std::span<const Coin> spent) override { m_threads.Add(tx, spent); }
+    RuleResult Finish() override
+    {
+        RuleResult verdict = m_threads.Finish();
+        m_useful += m_threads.Budget().Useful();
+        m_wasted += m_threads.Budget().Wasted();
+        return verdict;
+    }
+    /** Whether batches were verified, and some of them held an invalid signature. */
+    bool BothKinds() const { return m_useful > 0 && m_wasted > 0; }
+
+private:
+    ScriptThreads m_threads;
+    uint64_t m_useful = 0, m_wasted = 0;
+};
+
 /** The engine over a data directory, answering line by line. */
 class Judge {
 public:
-    Judge(const ChainParams& params, const Path& base) : m_caches(kCacheBytes, {1}), m_scripts(1)
+    /** `lanes`: kOff: with caches. */
+    Judge(const ChainParams& params, const Path& base, LanesMode lanes)
+        : m_lanes(lanes), m_caches(kCacheBytes, {1}), m_cached(1), m_batched(lanes)
     {
         m_dir = Take(DataDir::Open(*m_env, {base, {}, params.sub_folder}));
-        m_scripts.SetCaches(&m_caches);
+        m_cached.SetCaches(&m_caches);
         ChainStackOptions options;
         options.manager = NearTheTip();
-        options.checker = &m_scripts;
+        options.checker = &m_cached;
+        if (m_lanes != LanesMode::kOff) options.checker = &m_batched;
         options.observer = &m_verdicts;
         m_stack = Take(OpenChain(*m_env, *m_log, params, *m_dir, options, m_stop));
         m_chain = &m_stack->Chain();
@@ -182,7 +212,8 @@ public:
         if (!Take(VerifyChain(*m_chain, 4, 0)).sound) Fail("what was stored does not verify");
         const uint64_t hits =
             m_caches.signatures.Entries().Hits() + m_caches.scripts.Entries().Hits();
-        if (hits == 0) Fail("the caches were never used");
+        if (m_lanes == LanesMode::kOff && hits == 0) Fail("the caches were never used");
+        if (m_lanes != LanesMode::kOff && !m_batched.BothKinds()) Fail("no batches of both kinds");
         fmt::print("tip {} {}\n", m_chain->Tip()->height, m_chain->Tip()->hash.ToHex());
     }
 
@@ -216,20 +247,38 @@ private:
     std::unique_ptr<Env> m_env = MakePosixEnv();
     std::unique_ptr<Logger> m_log = MakeNullLogger();
     std::unique_ptr<DataDir> m_dir;
+    const LanesMode m_lanes;
     VerificationCaches m_caches;
-    ScriptThreads m_scripts;
+    ScriptThreads m_cached;
+    BatchedScripts m_batched;
     Verdicts m_verdicts;
     std::unique_ptr<ChainStack> m_stack;
     ChainManager* m_chain = nullptr; //!< the stack's
 };
 
-uint64_t NumberOption(int argc, char** argv, std::string_view name, uint64_t value)
+std::string_view TextOption(int argc, char** argv, std::string_view name)
 {
+    std::string_view value;
     for (int i = 2; i + 1 < argc; i += 2) {
-        const std::string_view text = argv[i + 1];
-        if (argv[i] == name) std::from_chars(text.data(), text.data() + text.size(), value);
+        if (argv[i] == name) value = argv[i + 1];
     }
     return value;
+}
+
+uint64_t NumberOption(int argc, char** argv, std::string_view name, uint64_t value)
+{
+    const std::string_view text = TextOption(argc, argv, name);
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::optional<LanesMode> LanesOption(int argc, char** argv)
+{
+    const std::string_view text = TextOption(argc, argv, "--signaturelanes");
+    if (text.empty()) return LanesMode::kOff;
+    if (text == "1") return LanesMode::kOn;
+    if (text == "check") return LanesMode::kCheck;
+    return std::nullopt;
 }
 
 } // namespace
@@ -244,16 +293,18 @@ int Main(int argc, char** argv)
         stream.Run();
         return 0;
     }
-    if (command == "connect" && argc == 4 && std::string_view(argv[2]) == "--datadir") {
-        Judge judge(params, argv[3]);
+    const std::string_view datadir = TextOption(argc, argv, "--datadir");
+    const auto lanes = LanesOption(argc, argv);
+    if (command == "connect" && !datadir.empty() && lanes) {
+        Judge judge(params, datadir, *lanes);
         for (std::string line; std::getline(std::cin, line);) {
             std::cout << judge.Answer(line) << std::endl;
         }
         judge.Finish();
         return 0;
     }
-    fmt::print(stderr,
-               "usage: ibd-block-tool make [--seed N] [--count N] | connect --datadir DIR\n");
+    fmt::print(stderr, "usage: ibd-block-tool make [--seed N] [--count N]\n"
+                       "       ibd-block-tool connect --datadir DIR [--signaturelanes 1|check]\n");
     return 2;
 }
 
