@@ -8,9 +8,11 @@
 #include "crypto/sha256_backends.h"
 #include "crypto/sha256_batch.h"
 #include "crypto/sha512.h"
+#include "crypto/signature_batch.h"
 #include "crypto/siphash.h"
 
 #include <string>
+#include <thread>
 
 namespace ibd::bench {
 
@@ -112,6 +114,54 @@ void BenchSignatures(const Runner& runner)
     runner.Run("public key decompression", 1, [&] { Keep(DecompressPublicKey(key)); });
 }
 
+/** Valid checks, each with its own key: of eight five ECDSA (one of them with the key
+ * uncompressed), two BIP 340, and one taproot tweak. */
+void FillBatch(SignatureBatch& batch, size_t count)
+{
+    const Signer signer;
+    for (size_t i = 0; i < count; ++i) {
+        const Hash32 secret = Sha256Of(Bytes(1 + i, 7));
+        const Hash32 message = Sha256Of(secret);
+        const XOnlyKey x_only = signer.XOnlyPublicKey(secret);
+        if (i % 8 == 0) {
+            const auto [output, odd] = *TweakXOnlyKey(x_only, message);
+            batch.AddTweak(output, odd, x_only, message);
+        } else if (i % 8 < 3) {
+            batch.AddSchnorr(x_only, signer.SignSchnorr(secret, message), message);
+        } else if (i % 8 == 3) {
+            batch.AddEcdsa(signer.UncompressedPublicKey(secret), signer.SignEcdsa(secret, message),
+                           message);
+        } else {
+            batch.AddEcdsa(signer.PublicKey(secret), signer.SignEcdsa(secret, message), message);
+        }
+    }
+}
+
+/** On one thread, and while another thread does the same. */
+void BenchSignatureBatches(const Runner& runner)
+{
+    constexpr size_t kCount = 512;
+    struct Way {
+        const char* name;
+        LanesMode mode;
+        lanes::VerifyFunction verifier;
+    };
+    const Way ways[] = {{"libsecp256k1", LanesMode::kOff, nullptr},
+                        {"avx2", LanesMode::kOn, lanes::Avx2Verifier()},
+                        {"avx512ifma", LanesMode::kOn, lanes::IfmaVerifier()}};
+    for (const auto& [name, mode, verifier] : ways) {
+        if (mode == LanesMode::kOn && verifier == nullptr) continue;
+        SignatureBatch batch(mode, verifier);
+        FillBatch(batch, kCount);
+        const std::string title = std::string("signature of a batch, ") + name;
+        runner.Run(title.c_str(), kCount, [&] { Keep(batch.Verify()); });
+        const std::jthread other([batch](const std::stop_token& stop) {
+            while (!stop.stop_requested()) Keep(batch.Verify());
+        });
+        runner.Run((title + ", 2 threads").c_str(), kCount, [&] { Keep(batch.Verify()); });
+    }
+}
+
 } // namespace
 
 } // namespace ibd::bench
@@ -123,4 +173,5 @@ int main(int argc, char** argv)
     ibd::bench::BenchOtherHashes(runner);
     ibd::bench::BenchMuHash(runner);
     ibd::bench::BenchSignatures(runner);
+    ibd::bench::BenchSignatureBatches(runner);
 }
