@@ -21,7 +21,8 @@ GENERATOR = (0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
 
 OP_0, OP_1, OP_16 = 0x00, 0x51, 0x60
 OP_IF, OP_ENDIF, OP_DROP, OP_2DROP, OP_DUP = 0x63, 0x68, 0x75, 0x6d, 0x76
-OP_2DUP, OP_3DUP, OP_ROLL, OP_NOT, OP_HASH256 = 0x6e, 0x6f, 0x7a, 0x91, 0xaa
+OP_2DUP, OP_3DUP, OP_ROLL, OP_NOT = 0x6e, 0x6f, 0x7a, 0x91
+OP_RIPEMD160, OP_HASH256 = 0xa6, 0xaa
 OP_CODESEPARATOR, OP_CHECKSIG, OP_CHECKSIGVERIFY, OP_CHECKMULTISIG = 0xab, 0xac, 0xad, 0xae
 
 #: Looks like a key, but no point has this coordinate: the hash is made, the curve never used.
@@ -306,6 +307,14 @@ def hashing(scale):
     return Case("HASH256 of 520 bytes", P2SH, one_input(script, b"", int(1500 * scale) + 1))
 
 
+def hashing_behind_one(scale):
+    """The same in each input whose signature is wrong, so that the hashing is wasted too."""
+    script = (push(KEY) + bytes([OP_CHECKSIG, OP_DROP]) + push(b"\x01" * 520) +
+              bytes([OP_DUP, OP_RIPEMD160, OP_DROP]) * 66)
+    return Case("RIPEMD160 of 520 bytes behind a signature", P2SH,
+                one_input(script, push(der(1, 1) + b"\x01"), int(300 * scale) + 1))
+
+
 def tapscript(name, script):
     output, ending = taproot(script)
     tx = Tx(inputs(1), [(1, ANYONE)], [ending])
@@ -374,6 +383,7 @@ def cases(scale):
         pushes(scale),
         long_pushes(scale),
         hashing(scale),
+        hashing_behind_one(scale),
         tapscript_rolls(scale),
         tapscript_small(scale),
         tapscript_branches(scale),

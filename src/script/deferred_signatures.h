@@ -21,6 +21,9 @@ class DeferredSignatures {
 public:
     static constexpr size_t kInputCost = 20'000;
     static constexpr size_t kNoteCost = 10'000; //!< five microseconds in lanes
+    /** Cost of an operation: the slowest ones hash 520 bytes, in up to two microseconds, and other
+     *  operations stand between them. */
+    static constexpr size_t kOpCost = 2'000;
     /** Cost of a signature that is verified at once, with libsecp256k1. */
     static constexpr size_t kPlainCost = 5 * kNoteCost;
     /** An input that costs more should run without deferring. */

@@ -87,6 +87,8 @@ public:
     }
 
     Err Run();
+    /** As the limit counts them; 0 in tapscript, where a wrong signature ends the block. */
+    int Ops() const { return m_ops; }
 
 private:
     Err Step(const ScriptIterator& it);
@@ -602,7 +604,12 @@ ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
                        TapscriptState* tapscript)
 {
     CHECK(version != SigVersion::kTapscript || tapscript);
-    return Machine(stack, script, flags, checker, version, tapscript).Run();
+    Machine machine(stack, script, flags, checker, version, tapscript);
+    const ScriptError error = machine.Run();
+    if (DeferredSignatures* const deferred = checker.Deferred()) {
+        deferred->AddCost(static_cast<size_t>(machine.Ops()) * DeferredSignatures::kOpCost);
+    }
+    return error;
 }
 
 int FindAndDelete(ByteSpan script, ByteSpan pattern, Bytes& kept)

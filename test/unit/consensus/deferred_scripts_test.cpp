@@ -255,6 +255,18 @@ TEST_CASE("deferred scripts: a block whose assumptions fail loses little work")
     }
 }
 
+TEST_CASE("deferred scripts: the operations of a failed run are lost work too")
+{
+    constexpr size_t kOps = 190;
+    Bytes script = PushOf(SomeKey());
+    Append(script, Bytes{OP_CHECKSIG, OP_DROP});
+    Append(script, PushOf(Bytes(520, 1)));
+    for (size_t i = 0; i < kOps / 2; ++i) Append(script, Bytes{OP_HASH256, OP_RIPEMD160});
+    DeferredScripts scripts(LanesMode::kOn);
+    CHECK(Text(Deferred(scripts, BlockOf(script, PushOf(kFalseSignature), 1, 1, 100))) == "valid");
+    CHECK(scripts.Budget().Wasted() >= kOps * DeferredSignatures::kOpCost);
+}
+
 TEST_CASE("deferred scripts: inputs that hold keep deferring in use, among some that fail")
 {
     sim::Rng& rng = test::TestRng();
