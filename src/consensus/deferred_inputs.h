@@ -74,6 +74,11 @@ public:
      *  the budget has no room. Returns the violation of the first input, in the order of calls,
      *  that breaks a rule; the block is then invalid, and no more inputs need to run. */
     RuleResult Run(const Input& input);
+    /** Whether an input of this transaction waits. Requires: no later one has run. */
+    bool Waits(const TxView& tx) const
+    {
+        return !m_waiting.empty() && m_waiting.back().input.tx == &tx;
+    }
     /** Verifies the waiting inputs; same result as Run(). */
     RuleResult Prove();
     /** After a violation: the tag of its input. */

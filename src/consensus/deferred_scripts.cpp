@@ -12,21 +12,18 @@ void DeferredScripts::Begin(ScriptFlags flags)
     m_held_bytes = 0;
 }
 
-const DeferredScripts::Held& DeferredScripts::Hold(const TxView& tx,
-                                                   std::span<const SpentOutput> spent)
+/** Copies the caller's scripts. Waiting inputs see the copies, because they point to held.spent. */
+void DeferredScripts::KeepScripts(Held& held)
 {
-    Held& held = m_held.emplace_back();
     size_t size = 0;
-    for (const SpentOutput& output : spent) size += output.script_pubkey.size();
+    for (const SpentOutput& output : held.spent) size += output.script_pubkey.size();
     held.scripts.reserve(size);
-    for (const SpentOutput& output : spent) {
+    for (SpentOutput& output : held.spent) {
         const size_t begin = held.scripts.size();
         Append(held.scripts, output.script_pubkey);
-        held.spent.push_back({output.value, ByteSpan(held.scripts).subspan(begin)});
+        output.script_pubkey = ByteSpan(held.scripts).subspan(begin);
     }
-    held.hashes.emplace(tx, held.spent);
     m_held_bytes += size;
-    return held;
 }
 
 RuleResult DeferredScripts::Add(const TxView& tx, std::span<const SpentOutput> spent)
@@ -36,9 +33,16 @@ RuleResult DeferredScripts::Add(const TxView& tx, std::span<const SpentOutput> s
         const TxHashes hashes(tx, spent);
         return CheckInputScripts(tx, spent, hashes, m_flags, 0, spent.size());
     }
-    const Held& held = Hold(tx, spent);
+    Held& held = m_held.emplace_back();
+    held.spent.assign(spent.begin(), spent.end());
+    held.hashes.emplace(tx, held.spent);
     for (size_t i = 0; i < spent.size(); ++i) {
         IBD_RETURN_IF_VIOLATED(m_inputs.Run({&tx, held.spent, &*held.hashes, i}));
+    }
+    if (m_inputs.Waits(tx)) {
+        KeepScripts(held);
+    } else {
+        m_held.pop_back();
     }
     return m_held_bytes >= kHeldScriptBytes ? Finish() : std::nullopt;
 }

@@ -20,8 +20,8 @@ public:
     /** Starts the next block; drops waiting inputs of an earlier one. */
     void Begin(ScriptFlags flags);
     /** Runs the scripts of a transaction, in block order. `spent`: one output for each input;
-     *  copied. The transaction must live until Finish(). A violation, of this or an earlier
-     *  transaction, ends the block. */
+     *  copied if an input waits. The transaction must live until Finish(). A violation, of this or
+     *  an earlier transaction, ends the block. */
     RuleResult Add(const TxView& tx, std::span<const SpentOutput> spent);
     /** Verifies the waiting inputs. */
     RuleResult Finish();
@@ -32,11 +32,11 @@ private:
     /** A transaction with the outputs that it spends. */
     struct Held {
         std::vector<SpentOutput> spent;
-        Bytes scripts; //!< `spent` points into it
+        Bytes scripts; //!< `spent` points into it after KeepScripts()
         std::optional<TxHashes> hashes;
     };
 
-    const Held& Hold(const TxView& tx, std::span<const SpentOutput> spent);
+    void KeepScripts(Held& held);
 
     const LanesMode m_mode;
     ScriptFlags m_flags = 0;
