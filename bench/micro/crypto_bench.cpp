@@ -115,7 +115,7 @@ void BenchSignatures(const Runner& runner)
 }
 
 /** Valid checks, each with its own key: of eight five ECDSA (one of them with the key
- * uncompressed), two BIP 340, and one taproot tweak. */
+ *  uncompressed), two BIP 340, and one taproot tweak. */
 void FillBatch(SignatureBatch& batch, size_t count)
 {
     const Signer signer;

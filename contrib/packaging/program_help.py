@@ -6,11 +6,15 @@ example configuration, so that none of them can say something else than the prog
 
 import pathlib
 import re
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "test" / "support"))
+
+from ports import free_port  # noqa: E402 (needs the path above)
 
 NODE_START_SECONDS = 60
 
@@ -92,12 +96,6 @@ def hints_help(bindir):
 
 def version(bindir):
     return run(pathlib.Path(bindir) / "bitcoind", "-version").splitlines()[0].rpartition(" v")[2]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def calls(bindir):

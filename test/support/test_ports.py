@@ -7,6 +7,7 @@ from pathlib import Path
 
 import ports
 
+
 class Ports(unittest.TestCase):
     def in_another_process(self, call):
         done = subprocess.run([sys.executable, "-c", f"import ports; print(ports.{call})"],

@@ -352,8 +352,9 @@ TEST_CASE("signature parts: the long comparison with libsecp256k1", "[.long]")
         TestRng() = sim::Rng(part);
         Checks checks;
         checks.batches.clear();
-        if (ifma != nullptr) checks.batches.emplace_back(LanesMode::kOn, ifma);
-        if (avx2 != nullptr) checks.batches.emplace_back(LanesMode::kOn, avx2);
+        for (const auto lanes : {ifma, avx2}) {
+            if (lanes != nullptr) checks.batches.emplace_back(LanesMode::kOn, lanes);
+        }
         valid += CompareRandom(checks, signer, kPart);
         std::cout << "part " << part << ": no difference; " << (part - first + 1) * kPart
                   << " signatures so far, " << valid << " of them valid" << std::endl;
