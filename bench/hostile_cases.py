@@ -290,6 +290,17 @@ def many_behind_one(scale, signers=40):
     return Case("CHECKSIG, many in the branch not taken", P2SH, [(tx, [(5, script)] * signers)])
 
 
+def many_before_one(scale, signers=40):
+    """Checks that are made at once, over a large transaction, before a wrong signature that batches
+    assume to be right."""
+    signature = push(der(1, 1) + b"\x01")
+    at_once = (bytes([OP_CODESEPARATOR, OP_0]) + signature + bytes([OP_1]) + push(KEY) * 20 +
+               push(b"\x14") + bytes([OP_CHECKMULTISIG, OP_DROP]))
+    script = at_once * 8 + signature + push(KEY) + bytes([OP_CHECKSIG, OP_DROP, OP_1])
+    tx = Tx(inputs(signers), outputs(int(880_000 * scale)))
+    return Case("CHECKMULTISIG before a wrong signature", P2SH, [(tx, [(5, script)] * signers)])
+
+
 def pushes(scale):
     """The most bytes that a bare script can copy."""
     start = push(b"\x01" * 520) * 3
@@ -380,6 +391,7 @@ def cases(scale):
         sigop_heavy(scale),
         expects_false(scale),
         many_behind_one(scale),
+        many_before_one(scale),
         pushes(scale),
         long_pushes(scale),
         hashing(scale),

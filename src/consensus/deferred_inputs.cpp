@@ -40,10 +40,10 @@ DeferredInputs::Deferred DeferredInputs::RunDeferred(const Input& input)
     m_signatures.DropInput();
     if (ok) return Deferred::kValid; // it was a plain run
     m_budget.AddWasted(cost);
-    return Deferred::kFailed;
+    return Deferred::kRunPlainly;
 }
 
-/** What waits is at most half of what may be lost, so that the next input has room. */
+/** Full also when it uses more than the room that is left, so that the next input has room. */
 bool DeferredInputs::IsBatchFull() const
 {
     return m_signatures.Notes() >= kBatchNotes || m_waiting_cost >= kBatchCost ||
@@ -52,11 +52,12 @@ bool DeferredInputs::IsBatchFull() const
 
 RuleResult DeferredInputs::Run(const Input& input)
 {
+    if (m_budget.Room() < DeferBudget::kLeastRoom) IBD_RETURN_IF_VIOLATED(Prove());
     const bool room = m_budget.Room() >= DeferBudget::kLeastRoom;
-    switch (room ? RunDeferred(input) : Deferred::kFailed) {
+    switch (room ? RunDeferred(input) : Deferred::kRunPlainly) {
     case Deferred::kValid: return std::nullopt;
     case Deferred::kWaits: return IsBatchFull() ? Prove() : std::nullopt;
-    case Deferred::kFailed: break;
+    case Deferred::kRunPlainly: break;
     }
     IBD_RETURN_IF_VIOLATED(Prove()); // earlier inputs have precedence
     return RunPlainly(input);

@@ -15,13 +15,17 @@ namespace ibd {
  *  lost, so that a hostile block costs little more than without deferring. Any thread. */
 class DeferBudget {
 public:
-    /** Work that may always be lost: a millisecond. */
+    /** Work that may always be lost, for each thread: a millisecond. */
     static constexpr uint64_t kFreeWaste = 2'000'000;
-    /** The lost work is at most kFreeWaste and 1/kUsefulParts of the useful work. */
+    /** Deferring ends when kFreeWaste and 1/kUsefulParts of the useful work are lost. */
     static constexpr uint64_t kUsefulParts = 8;
-    /** With less room no input is deferred: it is what one signature costs. */
+    /** With less room no input is deferred: the cost of two full groups of eight signatures, as the
+     *  lanes of a group that is not full cost the same. */
     static constexpr uint64_t kLeastRoom =
-        DeferredSignatures::kInputCost + DeferredSignatures::kNoteCost;
+        16 * (DeferredSignatures::kInputCost + DeferredSignatures::kNoteCost);
+
+    /** `threads`: that share it. */
+    explicit DeferBudget(size_t threads = 1) : m_free(threads * kFreeWaste) {}
 
     void Reset() { m_useful = m_wasted = m_waiting = 0; }
     /** Work that is useful if the signatures of its input hold, and lost if not. */
@@ -40,13 +44,15 @@ public:
     /** Work that may still be lost after all that waits was lost. */
     uint64_t Room() const
     {
-        const uint64_t lost = m_wasted + m_waiting, bound = Bound();
+        const uint64_t waiting = m_waiting; // first: it may become wasted meanwhile
+        const uint64_t lost = waiting + m_wasted, bound = Bound();
         return lost < bound ? bound - lost : 0;
     }
 
 private:
-    uint64_t Bound() const { return kFreeWaste + m_useful / kUsefulParts; }
+    uint64_t Bound() const { return m_free + m_useful / kUsefulParts; }
 
+    const uint64_t m_free;
     std::atomic<uint64_t> m_useful{0}, m_wasted{0}, m_waiting{0};
 };
 
@@ -89,7 +95,7 @@ private:
         Input input;
         size_t cost;
     };
-    enum class Deferred { kValid, kWaits, kFailed };
+    enum class Deferred { kValid, kWaits, kRunPlainly };
 
     RuleResult RunPlainly(const Input& input);
     Deferred RunDeferred(const Input& input);

@@ -31,15 +31,17 @@ public:
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
-    /** Later assumptions belong to the next input, whose run is to fail when it costs more. */
+    /** Starts the next input. `most_cost`: its room, as HasRoom() and Defers() say. */
     void BeginInput(size_t most_cost = kMaxInputCost);
     /** Drops the assumptions of the current input: it failed, or is verified another way. */
     void DropInput();
 
-    /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). */
-    bool Defers() const { return !m_here; }
-    /** Whether the current input may check another signature, now or later. False: let its run
-     *  fail. An input without assumptions has no bound, because its work cannot be lost. */
+    /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). An input
+     * that has used its room before its first assumption gets none, so that its work cannot be
+     * lost. */
+    bool Defers() const { return !m_here && (m_cost < m_most_cost || AssumedAny()); }
+    /** Whether the current input may check another signature, now or later. False: it has
+     *  assumptions and has used its room; let its run fail. */
     bool HasRoom();
     void AddCost(size_t cost) { m_cost += cost; }
     /** Cost of the current input. */

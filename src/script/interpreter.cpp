@@ -551,7 +551,7 @@ Err Machine::MatchSignatures(size_t keys, size_t key_count, size_t sigs, size_t 
     }
     ok = true;
     DeferredSignatures* const deferred = m_checker.Deferred();
-    if (deferred == nullptr || sig_count == 0) {
+    if (deferred == nullptr || sig_count == 0 || !deferred->Defers()) {
         return MatchInOrder(keys, key_count, sigs, sig_count, code, ok);
     }
     if (DeferredSignatures::WorthNoting(sig_count, key_count)) {

@@ -24,7 +24,7 @@ class ScriptThreads final : public ScriptChecker {
 public:
     /** `threads`: besides the caller's; 0: runs everything on the caller's, in Finish(). */
     explicit ScriptThreads(size_t threads, LanesMode lanes = LanesMode::kOff)
-        : m_lanes(lanes), m_pool("scriptch", threads)
+        : m_lanes(lanes), m_budget(threads + 1), m_pool("scriptch", threads)
     {
     }
     /** Call it before the first block; the caches must outlive the object. */
@@ -81,12 +81,12 @@ private:
     bool m_remember = false;
     const LanesMode m_lanes;
     bool m_batch_allowed = false;
-    bool m_batch = false; //!< of this block
-    DeferBudget m_budget; //!< likewise
+    bool m_batch = false;               //!< of this block
+    DeferBudget m_budget;               //!< likewise
     std::span<const TxView> m_expected; //!< index of the next one after the last Add()
     std::deque<Hash32> m_keys;          //!< script cache keys of the first ones of m_expected,
                                         //!< computed ahead
-    std::deque<Tx> m_txs; //!< deques: threads hold pointers to elements
+    std::deque<Tx> m_txs;               //!< deques: threads hold pointers to elements
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool
     std::atomic<size_t> m_first_bad{0};

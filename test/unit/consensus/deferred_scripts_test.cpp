@@ -213,20 +213,33 @@ uint64_t MostWasted(const DeferBudget& budget)
            DeferredSignatures::kPlainCost + kMaxBlockWeight / 4;
 }
 
-/** A false CHECKSIG, which is assumed to hold, before many checks that are made at once. */
-Bytes OneAssumedThenMany()
+/** A false CHECKSIG, which is assumed to hold. */
+Bytes OneAssumed()
 {
     Bytes script = PushOf(kFalseSignature);
     Append(script, PushOf(SomeKey()));
     Append(script, Bytes{OP_CHECKSIG, OP_DROP});
+    return script;
+}
+
+/** Checks that are made at once. */
+Bytes ManyAtOnce()
+{
+    Bytes script;
     for (int i = 0; i < 8; ++i) {
         Append(script, Bytes{OP_0});
         Append(script, PushOf(kFalseSignature));
         Append(script, OneOfTwenty());
         Append(script, Bytes{OP_DROP});
     }
-    Append(script, Bytes{OP_1});
     return script;
+}
+
+Bytes Joined(Bytes first, const Bytes& second)
+{
+    Append(first, second);
+    Append(first, Bytes{OP_1});
+    return first;
 }
 
 } // namespace
@@ -241,7 +254,7 @@ TEST_CASE("deferred scripts: a block whose assumptions fail loses little work")
     const Case cases[] = {
         {ExpectsFalse(), one, 40, 50, 100},     {ManyBehindOne(), one, 10, 50, 100},
         {ManyBehindOne(), one, 2, 20, 400'000}, // each signature hashes the whole transaction
-        {ExpectsFalse(), one, 1, 300, 400'000}, {OneAssumedThenMany(), {}, 5, 5, 100},
+        {ExpectsFalse(), one, 1, 300, 400'000}, {Joined(OneAssumed(), ManyAtOnce()), {}, 5, 5, 100},
     };
     DeferredScripts scripts(LanesMode::kOn);
     for (const Case& made : cases) {
@@ -253,6 +266,14 @@ TEST_CASE("deferred scripts: a block whose assumptions fail loses little work")
         CHECK_FALSE(budget.Left()); // the rest of the block ran without deferring
         CHECK(budget.Wasted() <= MostWasted(budget));
     }
+}
+
+TEST_CASE("deferred scripts: an input that did much before its first signature assumes nothing")
+{
+    DeferredScripts scripts(LanesMode::kOn);
+    const Bytes script = Joined(ManyAtOnce(), OneAssumed());
+    CHECK(Text(Deferred(scripts, BlockOf(script, {}, 2, 5, 100))) == "valid");
+    CHECK(scripts.Budget().Wasted() == 0);
 }
 
 TEST_CASE("deferred scripts: the operations of a failed run are lost work too")
