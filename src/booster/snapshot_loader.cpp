@@ -151,7 +151,7 @@ Result<> SnapshotLoader::CheckHash(const Uint256& hash) const
 
 Result<> SnapshotLoader::WriteDatabase(SnapshotReader& reader)
 {
-    IBD_RETURN_IF_ERROR(m_env.RemoveAll(m_work.New()));
+    IBD_RETURN_IF_ERROR(m_work.RemoveNew(m_env));
     IBD_ASSIGN_OR_RETURN(const auto coins, CoinsDb::Open(m_env, m_log,
                                                          {.directory = m_work.Batch(),
                                                           .cache_bytes = kDatabaseMemory,

@@ -176,7 +176,7 @@ Result<bool> Indexes::RunBuild()
 {
     for (const Entry* entry : m_to_build) {
         entry->index->CloseDb();
-        IBD_RETURN_IF_ERROR(DestroyDb(entry->index->Directory()));
+        IBD_RETURN_IF_ERROR(DestroyDb(m_parts.env, entry->index->Directory()));
     }
     return m_build->Run();
 }
@@ -201,7 +201,7 @@ void Indexes::Build()
 Result<> Indexes::GoOn(Entry& entry, bool built)
 {
     Index& index = *entry.index;
-    if (!built) IBD_RETURN_IF_ERROR(DestroyDb(index.Directory()));
+    if (!built) IBD_RETURN_IF_ERROR(DestroyDb(m_parts.env, index.Directory()));
     IBD_ASSIGN_OR_RETURN(auto db, OpenDb(index.Option(), index.Directory(), entry.cache, false));
     index.SetDb(std::move(db));
     IBD_RETURN_IF_ERROR(built ? entry.follower->GoOnFrom(m_build->End()) : entry.follower->Open());

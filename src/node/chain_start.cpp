@@ -112,7 +112,7 @@ Result<> ChainStart::OpenIndex()
 Result<> ChainStart::DestroyChainstate()
 {
     const Path chainstate = m_dir.Chainstate();
-    IBD_RETURN_IF_ERROR(DestroyDb(chainstate));
+    IBD_RETURN_IF_ERROR(DestroyDb(m_env, chainstate));
     return m_dir.ChainstateIsLink() ? m_env.CreateDirectories(chainstate) : Result<>();
 }
 

@@ -77,11 +77,18 @@ Result<> WorkFolder::Remove(Env& env) const
     if (!is_there) return {};
     IBD_ASSIGN_OR_RETURN(const bool is_marked, env.IsThere(Marker()));
     if (is_marked) {
-        for (const Path& part : {New(), Old(), Batch(), Sort()}) {
+        IBD_RETURN_IF_ERROR(RemoveNew(env));
+        for (const Path& part : {Old(), Batch(), Sort()}) {
             IBD_RETURN_IF_ERROR(RemoveIfThere(env, part));
         }
     }
     return m_folder.RemoveIfEmpty(env);
+}
+
+Result<> WorkFolder::RemoveNew(Env& env) const
+{
+    IBD_RETURN_IF_ERROR(DestroyDb(env, New()));
+    return RemoveIfThere(env, New());
 }
 
 Result<> ReplaceDb(Env& env, const Path& database)

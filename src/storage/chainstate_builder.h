@@ -36,6 +36,9 @@ public:
     Result<> CheckOurs(Env& env) const { return m_folder.CheckOurs(env); }
     /** Makes the folder with its marker, unless it exists. */
     Result<> Make(Env& env) const { return m_folder.Make(env); }
+    /** Removes the new database. After an interruption RecoverDb() does not take the remains for a
+     *  database. */
+    Result<> RemoveNew(Env& env) const;
     /** Removes our files in it, and the folder if it is empty then. */
     Result<> Remove(Env& env) const;
 

@@ -172,6 +172,63 @@ Result<> CheckKinds(Env& env, const Path& directory)
     return {};
 }
 
+/** LevelDB's lock of a database that is not open. */
+class DbLock {
+public:
+    DbLock(leveldb::Env& env, const Path& directory)
+        : m_env(env), m_status(env.LockFile((directory / "LOCK").string(), &m_lock))
+    {
+    }
+    DbLock(const DbLock&) = delete;
+    DbLock& operator=(const DbLock&) = delete;
+    ~DbLock()
+    {
+        if (m_status.ok()) m_env.UnlockFile(m_lock);
+    }
+    const leveldb::Status& Status() const { return m_status; }
+
+private:
+    leveldb::Env& m_env;
+    leveldb::FileLock* m_lock = nullptr;
+    const leveldb::Status m_status;
+};
+
+/** The names of the write-ahead logs, the newest first. */
+std::vector<std::string> NewestLogsFirst(std::vector<std::string> names)
+{
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+    std::ranges::sort(names, std::greater(), [](const std::string& name) {
+        return std::pair(name.size(), name); // numbers of at least six digits
+    });
+    return names;
+}
+
+/** Removes the logs, then the name of the manifest. Without it a directory is an empty database,
+ *  but LevelDB would put the records of a log that is still there into it. */
+Result<> RemoveBeginnings(Env& env, const Path& directory, leveldb::Env& files)
+{
+    const DbLock lock(files, directory);
+    if (!lock.Status().ok()) return ToError(lock.Status(), directory);
+    IBD_ASSIGN_OR_RETURN(std::vector<std::string> names, env.List(directory));
+    const bool has_current = std::ranges::find(names, "CURRENT") != names.end();
+    names = NewestLogsFirst(std::move(names));
+    if (has_current) names.emplace_back("CURRENT");
+    for (const std::string& name : names) {
+        const leveldb::Status removed = files.DeleteFile((directory / name).string());
+        if (!removed.ok()) return ToError(removed, directory);
+        IBD_RETURN_IF_ERROR(env.SyncDirectory(directory));
+    }
+    return {};
+}
+
+Result<> Destroy(Env& env, const Path& directory, const leveldb::Options& options)
+{
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(directory));
+    if (is_there) IBD_RETURN_IF_ERROR(RemoveBeginnings(env, directory, *options.env));
+    const leveldb::Status status = leveldb::DestroyDB(directory.string(), options);
+    return status.ok() ? Result<>() : ToError(status, directory);
+}
+
 } // namespace
 
 KvStore::KvStore(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
@@ -183,7 +240,7 @@ Result<std::unique_ptr<KvStore>> KvStore::Open(Env& env, Logger& log, KvOptions 
     const KvOptions& o = impl->options;
     if (o.wipe) {
         log.Info("Wiping LevelDB in {}", o.directory.string());
-        IBD_RETURN_IF_ERROR(DestroyDb(o.directory));
+        IBD_RETURN_IF_ERROR(Destroy(env, o.directory, impl->DbOptions()));
     }
     IBD_RETURN_IF_ERROR(env.CreateDirectories(o.directory));
     IBD_RETURN_IF_ERROR(CheckKinds(env, o.directory));
@@ -368,11 +425,9 @@ Result<> KvIterator::Status() const
     return {};
 }
 
-Result<> DestroyDb(const Path& directory)
+Result<> DestroyDb(Env& env, const Path& directory)
 {
-    const leveldb::Status status = leveldb::DestroyDB(directory.string(), leveldb::Options());
-    if (!status.ok()) return ToError(status, directory);
-    return {};
+    return Destroy(env, directory, leveldb::Options());
 }
 
 } // namespace ibd

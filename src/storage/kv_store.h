@@ -111,8 +111,9 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/** Removes a LevelDB database and, if empty then, its directory. No error if there is none. */
-Result<> DestroyDb(const Path& directory);
+/** Removes a LevelDB database and, if empty then, its directory. No error if there is none. The
+ *  remains after an interruption open as an earlier state of the database or as an empty one. */
+Result<> DestroyDb(Env& env, const Path& directory);
 
 /** The key of the obfuscation key's record: length byte, then "\0obfuscate_key". */
 ByteSpan ObfuscationRecordKey();

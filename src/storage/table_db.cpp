@@ -2,6 +2,7 @@
 #include "storage/table_db.h"
 
 #include "storage/crc32c.h"
+#include "storage/kv_store.h"
 #include "storage/table_coding.h"
 
 #include <algorithm>
@@ -65,7 +66,10 @@ Result<std::unique_ptr<TableDbBuilder>> TableDbBuilder::Create(Env& env, Path di
                                                                uint64_t max_file_bytes)
 {
     IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(directory));
-    if (is_there) IBD_RETURN_IF_ERROR(env.RemoveAll(directory));
+    if (is_there) {
+        IBD_RETURN_IF_ERROR(DestroyDb(env, directory)); // of which no part counts as complete
+        IBD_RETURN_IF_ERROR(env.RemoveAll(directory));
+    }
     IBD_RETURN_IF_ERROR(env.CreateDirectories(directory));
     return std::unique_ptr<TableDbBuilder>(
         new TableDbBuilder(env, std::move(directory), key, max_file_bytes));

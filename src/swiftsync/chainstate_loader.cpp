@@ -73,7 +73,8 @@ Result<LoadReport> LoadChainstate(Env& env, Logger& log, const LoadTask& task)
 {
     const WorkFolder work(task.chainstate);
     IBD_RETURN_IF_ERROR(work.Make(env));
-    for (const Path& part : {work.New(), work.Batch()}) IBD_RETURN_IF_ERROR(env.RemoveAll(part));
+    IBD_RETURN_IF_ERROR(work.RemoveNew(env));
+    IBD_RETURN_IF_ERROR(env.RemoveAll(work.Batch()));
     IBD_ASSIGN_OR_RETURN(const LoadReport report, task.kind == LoaderKind::kTable
                                                       ? LoadByTables(env, task)
                                                       : LoadByBatches(env, log, task));

@@ -121,7 +121,7 @@ Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir)
     IBD_RETURN_IF_ERROR(CheckSnapshotIsRemovable(env, folder));
     log.Info("[snapshot] deleting snapshot chainstate due to reindexing");
     const auto remove = [&]() -> Result<> {
-        IBD_RETURN_IF_ERROR(DestroyDb(folder));
+        IBD_RETURN_IF_ERROR(DestroyDb(env, folder));
         IBD_RETURN_IF_ERROR(RemoveStoreMark(env, folder / kStoreMarkName));
         IBD_RETURN_IF_ERROR(env.Remove(folder / kBaseBlockHash));
         IBD_RETURN_IF_ERROR(env.Remove(folder));

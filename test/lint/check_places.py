@@ -29,7 +29,7 @@ RULES = [
     # A folder goes only if the program made it and marked it.
     ("removes a folder with all that it holds: has the program made all of it?",
      r"env(\.|->)RemoveAll\(|filesystem::remove_all\(",
-     {"booster/kept_work.cpp", "booster/snapshot_loader.cpp", "storage/chainstate_builder.cpp",
+     {"booster/kept_work.cpp", "storage/chainstate_builder.cpp",
       "storage/table_db.cpp", "swiftsync/chainstate_loader.cpp", "util/posix_env.cpp"}),
     # Children have no signal blocked or ignored, no file of the node, and are collected.
     ("starts a process: StartShell() of util/process.h does it right",

@@ -187,7 +187,7 @@ TEST_CASE("the block up to which an index was built may be disconnected", "[inde
     IndexFollower follower(index, machine.chain, TestEnv(), TestLog(), {});
     Must(follower.Open());
     index.CloseDb();
-    Must(DestroyDb(index.Directory()));
+    Must(DestroyDb(TestEnv(), index.Directory()));
     CHECK_FALSE(Must(index.Find(machine.chain.Blocks(), OutPoint())));
     IndexBuild build(TestEnv(), TestLog(), machine.chain, *machine.tip, {&index}, {});
     REQUIRE(Must(build.Run()));

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 using namespace ibd;
@@ -145,9 +146,70 @@ TEST_CASE("wiping, destroying, compacting, estimating")
     wipe.directory = dir / "db";
     wipe.wipe = true;
     CHECK(Must(Must(KvStore::Open(TestEnv(), TestLog(), wipe))->IsEmpty()));
-    Must(DestroyDb(dir / "db"));
+    Must(DestroyDb(TestEnv(), dir / "db"));
     CHECK_FALSE(TestEnv().Exists(dir / "db"));
-    Must(DestroyDb(dir / "never was"));
+    Must(DestroyDb(TestEnv(), dir / "never was"));
+}
+
+/** `count` writes, of which only the last are in the log. Record "n" has the number of the last. */
+void MakeCounted(const Path& directory, uint8_t count)
+{
+    KvOptions options;
+    options.directory = directory;
+    options.cache_bytes = 1 << 20; // a table for each quarter of it
+    const auto kv = Must(KvStore::Open(TestEnv(), TestLog(), options));
+    for (uint8_t i = 1; i <= count; ++i) {
+        KvBatch batch(*kv);
+        batch.Put(Bytes{'n'}, Bytes{i});
+        batch.Put(Bytes{'r', i}, RandomBytes(20'000));
+        Must(kv->Write(batch));
+    }
+}
+
+/** The number of writes a database holds, each of them whole. */
+uint8_t CountOf(const Path& directory)
+{
+    const auto records = RecordsOf(*OpenKv(directory));
+    const auto last = records.find(Bytes{'n'});
+    if (last == records.end()) {
+        CHECK(records.empty());
+        return 0;
+    }
+    const uint8_t count = last->second.at(0);
+    CHECK(records.size() == size_t{count} + 1);
+    for (uint8_t i = 1; i <= count; ++i) CHECK(records.contains(Bytes{'r', i}));
+    return count;
+}
+
+// A log that outlives its tables would fill the next database: a chainstate with a few of its
+// coins, at the old tip.
+TEST_CASE("an interrupted removal leaves an earlier state of a database, or an empty one")
+{
+    const TempDir dir;
+    constexpr uint8_t kWrites = 40;
+    MakeCounted(dir / "whole", kWrites);
+    std::set<uint8_t> seen;
+    int step = 0;
+    for (bool done = false; !done; ++step) {
+        const Path db = dir / std::to_string(step);
+        std::filesystem::copy(dir / "whole", db);
+        KvOptions wipe;
+        wipe.directory = db;
+        wipe.wipe = true;
+        int steps = 0;
+        wipe.before_io = [&](const char* kind, const Path& path) -> Result<> {
+            if (std::string_view(kind) != "remove" || steps++ < step) return {};
+            return SystemError("killed before the removal of {}", path.string());
+        };
+        done = KvStore::Open(TestEnv(), TestLog(), wipe).Ok();
+        INFO(step);
+        seen.insert(CountOf(db));
+        CountOf(db); // and once more: nothing comes to life
+    }
+    CHECK(step > 5);
+    CHECK(seen.contains(0));
+    CHECK(seen.contains(kWrites));
+    CHECK(seen.size() >= 3); // without the records of a log
 }
 
 // Unmodified LevelDB compacts a table after many seeks in it. A node at the tip would rewrite its
