@@ -281,6 +281,26 @@ def expects_false(scale):
                 one_input(script, push(der(1, 1) + b"\x01"), max(1, int(10_000 * scale))))
 
 
+def decided_false(scale):
+    """The same with an r that lanes decide: they leave those below 2^128 undecided."""
+    script = push(KEY) + bytes([OP_CHECKSIG, OP_NOT])
+    script_sig = push(der(GENERATOR[0], 1) + b"\x01")
+    return Case("CHECKSIG NOT, large r", P2SH,
+                one_input(script, script_sig, max(1, int(10_000 * scale))))
+
+
+def searches_behind_one(scale):
+    """Twenty signatures at a time are looked for in a long script, by keys that are none, behind
+    one wrong signature."""
+    sigs = b"".join(push(der(1, i + 1) + b"\x01") for i in range(20))
+    group = bytes([OP_0]) + sigs + bytes([1, 20]) + bytes([OP_1]) * 20 + \
+        bytes([1, 20, OP_CHECKMULTISIG, OP_DROP])
+    body = push(KEY) + bytes([OP_CHECKSIG, OP_DROP]) + group * 8 + bytes([OP_1])
+    script = unrun(bytes([OP_1]) * (MOST_SCRIPT - len(body) - 3)) + body
+    return Case("searches behind a signature", P2SH,
+                one_input(script, push(der(1, 1) + b"\x01"), max(1, int(300 * scale))))
+
+
 def many_behind_one(scale, signers=40):
     """The same with many signatures in the branch that is not taken, over a large transaction."""
     branch = (push(der(1, 1) + b"\x01") + push(KEY) +
@@ -390,6 +410,8 @@ def cases(scale):
         multisig_deletes(scale),
         sigop_heavy(scale),
         expects_false(scale),
+        decided_false(scale),
+        searches_behind_one(scale),
         many_behind_one(scale),
         many_before_one(scale),
         pushes(scale),

@@ -7,27 +7,21 @@
 #include "consensus/block_spend.h"
 #include "script/deferred_signatures.h"
 
-#include <atomic>
-
 namespace ibd {
 
 /** The work of deferred runs in a block, as DeferredSignatures counts it. Bounds the part that is
- *  lost, so that a hostile block costs little more than without deferring. Any thread. */
+ *  lost, so that a hostile block costs little more than without deferring. One thread: others have
+ *  budgets of their own. */
 class DeferBudget {
 public:
-    /** Work that may always be lost, for each thread: a millisecond. */
-    static constexpr uint64_t kFreeWaste = 2'000'000;
+    /** Work that may always be lost: about a millisecond. */
+    static constexpr uint64_t kFreeWaste = 2'500'000;
     /** Deferring ends when kFreeWaste and 1/kUsefulParts of the useful work are lost. */
     static constexpr uint64_t kUsefulParts = 8;
-    /** With less room no input is deferred: the cost of two full groups of eight signatures, as the
-     *  lanes of a group that is not full cost the same. */
-    static constexpr uint64_t kLeastRoom =
-        16 * (DeferredSignatures::kInputCost + DeferredSignatures::kNoteCost);
+    /** With less room no input is deferred: the cost of two groups of signatures, as a group costs
+     *  the same when some of its lanes are empty. */
+    static constexpr uint64_t kLeastRoom = kFreeWaste / 4;
 
-    /** `threads`: that share it. */
-    explicit DeferBudget(size_t threads = 1) : m_free(threads * kFreeWaste) {}
-
-    void Reset() { m_useful = m_wasted = m_waiting = 0; }
     /** Work that is useful if the signatures of its input hold, and lost if not. */
     void AddWaiting(uint64_t cost) { m_waiting += cost; }
     /** `cost`: of AddWaiting(). */
@@ -44,16 +38,14 @@ public:
     /** Work that may still be lost after all that waits was lost. */
     uint64_t Room() const
     {
-        const uint64_t waiting = m_waiting; // first: it may become wasted meanwhile
-        const uint64_t lost = waiting + m_wasted, bound = Bound();
+        const uint64_t lost = m_waiting + m_wasted, bound = Bound();
         return lost < bound ? bound - lost : 0;
     }
 
 private:
-    uint64_t Bound() const { return m_free + m_useful / kUsefulParts; }
+    uint64_t Bound() const { return kFreeWaste + m_useful / kUsefulParts; }
 
-    const uint64_t m_free;
-    std::atomic<uint64_t> m_useful{0}, m_wasted{0}, m_waiting{0};
+    uint64_t m_useful = 0, m_wasted = 0, m_waiting = 0;
 };
 
 class DeferredInputs {
@@ -71,7 +63,7 @@ public:
         size_t tag = 0; //!< the caller's
     };
 
-    /** `budget`: of the block; may be shared. Not for LanesMode::kOff. */
+    /** `budget`: of the block, for this thread. Not for LanesMode::kOff. */
     DeferredInputs(LanesMode mode, DeferBudget& budget) : m_budget(budget), m_signatures(mode) {}
 
     /** Drops waiting inputs. */

@@ -6,7 +6,7 @@ namespace ibd {
 void DeferredScripts::Begin(ScriptFlags flags)
 {
     m_flags = flags;
-    m_budget.Reset();
+    m_budget = {};
     m_inputs.Begin(flags);
     m_held.clear();
     m_held_bytes = 0;

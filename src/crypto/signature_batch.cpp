@@ -80,7 +80,7 @@ bool LanesAgree(lanes::VerifyFunction verifier)
             expected.push_back(VerifyEcdsa(key, der, message));
         }
     }
-    return batch.Verify() == expected;
+    return batch.Decide() == expected;
 }
 
 LanesMode UsableLanes(LanesMode wanted, bool& broken, lanes::VerifyFunction verifier)
@@ -135,6 +135,7 @@ void SignatureBatch::AddTweak(const XOnlyKey& output_key, bool odd, const XOnlyK
 
 bool SignatureBatch::VerifyPlainly(const Note& note)
 {
+    if (note.key_size == 0) return false;
     if (note.kind == Kind::kEcdsa) {
         return VerifyCompactEcdsa(ByteSpan(note.key).first(note.key_size), note.signature,
                                   note.message);
@@ -217,21 +218,28 @@ std::vector<lanes::Verdict> SignatureBatch::VerifyInLanes() const
     return out;
 }
 
-std::vector<bool> SignatureBatch::Verify() const
+std::vector<lanes::Verdict> SignatureBatch::Verify() const
 {
-    std::vector<bool> out(m_notes.size());
+    using enum lanes::Verdict;
     const bool in_lanes = m_verifier != nullptr;
-    std::vector<lanes::Verdict> verdicts(m_notes.size(), lanes::Verdict::kUnsure);
-    if (in_lanes) verdicts = VerifyInLanes();
+    if (in_lanes && m_mode != LanesMode::kCheck) return VerifyInLanes();
+    std::vector<lanes::Verdict> out(m_notes.size(), kUnsure);
+    if (in_lanes) out = VerifyInLanes();
     for (size_t i = 0; i < m_notes.size(); ++i) {
-        const bool decided = verdicts[i] != lanes::Verdict::kUnsure;
-        const bool valid = verdicts[i] == lanes::Verdict::kValid;
-        if (decided && m_mode != LanesMode::kCheck) {
-            out[i] = valid;
-            continue;
-        }
-        out[i] = m_notes[i].key_size != 0 && VerifyPlainly(m_notes[i]);
-        CHECK(!decided || out[i] == valid);
+        const lanes::Verdict decided = VerifyPlainly(m_notes[i]) ? kValid : kInvalid;
+        CHECK(!in_lanes || out[i] == kUnsure || out[i] == decided);
+        if (!in_lanes) out[i] = decided;
+    }
+    return out;
+}
+
+std::vector<bool> SignatureBatch::Decide() const
+{
+    const std::vector<lanes::Verdict> verdicts = Verify();
+    std::vector<bool> out(verdicts.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = verdicts[i] == lanes::Verdict::kUnsure ? VerifyPlainly(m_notes[i])
+                                                        : verdicts[i] == lanes::Verdict::kValid;
     }
     return out;
 }

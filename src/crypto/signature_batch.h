@@ -1,7 +1,7 @@
 // SignatureBatch: collects signatures and verifies them together, several at a time in vector lanes
 // (crypto/lanes.h) if available, else one after the other by libsecp256k1. The verdicts are those
-// of VerifyEcdsa, VerifySchnorr and CheckTaprootTweak (crypto/secp256k1.h). Not thread-safe: a
-// batch belongs to one thread. Public data only.
+// of VerifyEcdsa, VerifySchnorr and CheckTaprootTweak (crypto/secp256k1.h); in exceptional cases
+// the lanes have none. Not thread-safe: a batch belongs to one thread. Public data only.
 #pragma once
 
 #include "crypto/lanes.h"
@@ -14,7 +14,7 @@ namespace ibd {
 /** The way in which a batch is verified (-signaturelanes). */
 enum class LanesMode : uint8_t {
     kOff,   //!< by libsecp256k1 alone
-    kOn,    //!< in lanes; libsecp256k1 decides exceptional cases
+    kOn,    //!< in lanes
     kCheck, //!< both; a difference is a bug and aborts the program
 };
 
@@ -47,8 +47,11 @@ public:
     size_t size() const { return m_notes.size(); }
     void Clear() { m_notes.clear(); }
 
-    /** One verdict for each note, in order. The notes stay. */
-    std::vector<bool> Verify() const;
+    /** One verdict for each note, in order; kUnsure where the lanes do not decide. The notes
+     *  stay. */
+    std::vector<lanes::Verdict> Verify() const;
+    /** The same, decided by libsecp256k1 where the lanes are unsure. */
+    std::vector<bool> Decide() const;
 
 private:
     enum class Kind : uint8_t { kEcdsa, kSchnorr, kEvenTweak, kOddTweak };

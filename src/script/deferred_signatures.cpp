@@ -21,15 +21,16 @@ void DeferredSignatures::DropInput()
     m_matching = false;
 }
 
-bool DeferredSignatures::HasRoom()
+bool DeferredSignatures::Spend(size_t cost)
 {
-    if (m_cost >= m_most_cost && AssumedAny()) m_overrun = true;
+    if (m_cost + cost > m_most_cost && AssumedAny()) m_overrun = true;
+    if (!m_overrun) m_cost += cost;
     return !m_overrun;
 }
 
 void DeferredSignatures::Assume(uint32_t note)
 {
-    if (note != kNoNote) m_cost += kNoteCost;
+    if (note != kNoNote) m_cost += NoteCost();
     if (!m_matching) m_assumed.push_back({static_cast<uint32_t>(m_pairs.size()), 1, 1});
     m_pairs.push_back(note);
 }
@@ -67,15 +68,17 @@ void DeferredSignatures::NoteNothing() { Assume(kNoNote); }
 
 void DeferredSignatures::EndMatch() { m_matching = false; }
 
-/** Matches keys as CHECKMULTISIG does: each signature gets the next fitting key. */
-bool DeferredSignatures::Holds(const Assumption& assumed, const std::vector<bool>& verdicts) const
+/** Matches keys as CHECKMULTISIG does: each signature gets the next fitting key. A pair that is not
+ *  decided counts as not fitting: the order of the rest suffices, or the result is false. */
+bool DeferredSignatures::Holds(const Assumption& assumed,
+                               const std::vector<lanes::Verdict>& verdicts) const
 {
     const size_t spare = assumed.keys - assumed.signatures;
     size_t skipped = 0;
     for (size_t i = 0; i < assumed.signatures; ++i) {
         const auto fits = [&] {
             const uint32_t note = m_pairs[assumed.first_pair + i * (spare + 1) + skipped];
-            return note != kNoNote && verdicts[note];
+            return note != kNoNote && verdicts[note] == lanes::Verdict::kValid;
         };
         while (skipped <= spare && !fits()) ++skipped;
         if (skipped > spare) return false;
@@ -86,7 +89,7 @@ bool DeferredSignatures::Holds(const Assumption& assumed, const std::vector<bool
 std::vector<bool> DeferredSignatures::Prove()
 {
     CHECK(!m_matching);
-    const std::vector<bool> verdicts = m_batch.Verify();
+    const std::vector<lanes::Verdict> verdicts = m_batch.Verify();
     std::vector<bool> out(m_inputs.size(), true);
     for (size_t i = 0; i < m_inputs.size(); ++i) {
         const size_t end = i + 1 < m_inputs.size() ? m_inputs[i + 1] : m_assumed.size();

@@ -1,13 +1,13 @@
 // DeferredSignatures: signatures that scripts assumed to be valid while they ran, verified
 // afterwards in one batch. While an input runs, each signature to be verified is noted and assumed
-// to be good. If all assumptions of the input hold, the run is correct. If one fails, or the run
-// failed, the input must run again without deferring, and only that verdict counts. So deferring
-// never makes a valid input invalid. One thread. Memory: 200 bytes a note; the notes of an input
-// are bounded by their cost.
+// to be good. If all assumptions of the input hold, the run is correct. If one fails or is not
+// decided, or the run failed, the input must run again without deferring, and only that verdict
+// counts. So deferring never makes a valid input invalid. One thread. Memory: 200 bytes a note; the
+// notes of an input are bounded by their cost.
 //
 // The cost of an input bounds the work that is lost when an assumption fails. Its unit is a byte
-// that is hashed, or searched for a signature; other work counts as the bytes that could be hashed
-// in the same time. So the cost is the same on every machine.
+// that is hashed; other work counts as the bytes that could be hashed in the same time. So the cost
+// is the same on all machines with the same lanes.
 #pragma once
 
 #include "crypto/signature_batch.h"
@@ -20,18 +20,22 @@ namespace ibd {
 class DeferredSignatures {
 public:
     static constexpr size_t kInputCost = 20'000;
-    static constexpr size_t kNoteCost = 10'000; //!< five microseconds in lanes
     /** Cost of an operation: the slowest ones hash 520 bytes, in up to two microseconds, and other
      *  operations stand between them. */
     static constexpr size_t kOpCost = 2'000;
+    /** Cost of a byte of a script whose operations are visited: two nanoseconds, as each may have
+     *  one byte. */
+    static constexpr size_t kSearchCost = 4;
     /** Cost of a signature that is verified at once, with libsecp256k1. */
-    static constexpr size_t kPlainCost = 5 * kNoteCost;
+    static constexpr size_t kPlainCost = 50'000;
+    /** Cost of one in lanes. */
+    static size_t NoteCost() { return lanes::SignaturesInTimeOfOne() < 4 ? 30'000 : 10'000; }
     /** An input that costs more should run without deferring. */
     static constexpr size_t kMaxInputCost = 8'000'000;
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
-    /** Starts the next input. `most_cost`: its room, as HasRoom() and Defers() say. */
+    /** Starts the next input. `most_cost`: its room, as Spend() and Defers() say. */
     void BeginInput(size_t most_cost = kMaxInputCost);
     /** Drops the assumptions of the current input: it failed, or is verified another way. */
     void DropInput();
@@ -40,9 +44,10 @@ public:
      * that has used its room before its first assumption gets none, so that its work cannot be
      * lost. */
     bool Defers() const { return !m_here && (m_cost < m_most_cost || AssumedAny()); }
-    /** Whether the current input may check another signature, now or later. False: it has
-     *  assumptions and has used its room; let its run fail. */
-    bool HasRoom();
+    /** To be called before work of that cost. False: the current input has assumptions and no room
+     *  for it; leave it out and let the run fail. */
+    bool Spend(size_t cost);
+    /** Adds the cost of work that is done. */
     void AddCost(size_t cost) { m_cost += cost; }
     /** Cost of the current input. */
     size_t Cost() const { return m_cost; }
@@ -78,7 +83,8 @@ public:
 
     /** Drops all inputs and notes. */
     void Clear();
-    /** For each input since the last call: whether all its assumptions hold. */
+    /** For each input since the last call: whether all its assumptions are known to hold. Its time
+     *  is that of the notes in lanes, whatever an attacker chose. */
     std::vector<bool> Prove();
 
 private:
@@ -91,7 +97,7 @@ private:
     };
 
     void Assume(uint32_t note);
-    bool Holds(const Assumption& assumed, const std::vector<bool>& verdicts) const;
+    bool Holds(const Assumption& assumed, const std::vector<lanes::Verdict>& verdicts) const;
 
     SignatureBatch m_batch;
     std::vector<uint32_t> m_pairs; //!< note of each pair, or kNoNote

@@ -453,8 +453,13 @@ Err Machine::CheckTapscriptSignature(ByteSpan signature, ByteSpan key, bool& ok)
  *  is then in `cleaned`. The empty signature is OP_0, which the rule removes too. */
 Err Machine::DeleteSignature(ByteSpan signature, ByteSpan& code, Bytes& cleaned)
 {
+    if (m_version != SigVersion::kBase) return Err::kOk;
+    DeferredSignatures* const deferred = m_checker.Deferred();
+    if (deferred != nullptr && !deferred->Spend(DeferredSignatures::kSearchCost * code.size())) {
+        return Err::kUnknownError;
+    }
     // The push is almost never in the script, and a search for it is cheaper than making it.
-    if (m_version != SigVersion::kBase || !PushesShortest(code, signature)) return Err::kOk;
+    if (!PushesShortest(code, signature)) return Err::kOk;
     Bytes pattern;
     AppendPush(pattern, signature);
     CHECK(FindAndDelete(code, pattern, cleaned) > 0);

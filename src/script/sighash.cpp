@@ -284,7 +284,18 @@ void InputHashes::Keep(SigVersion version, uint32_t hash_type, ByteSpan script_c
                        const Sha256& hasher)
 {
     m_entries[KindOf(hash_type)] = Entry{version, ScriptBytes(script_code), hasher};
-    ++m_made;
+}
+
+size_t InputHashes::BytesToHash(const TxView& tx, size_t input, SigVersion version,
+                                uint32_t hash_type, ByteSpan script_code) const
+{
+    size_t bytes = script_code.size();
+    if (version == SigVersion::kBase) {
+        if (Find(version, hash_type, script_code) == nullptr) bytes += tx.stripped_size;
+    } else if ((hash_type & kOutputMask) == kSigHashSingle && input < tx.outputs.size()) {
+        if (!m_own_output) bytes += tx.outputs[input].script_pubkey.size();
+    }
+    return bytes;
 }
 
 const Hash32& InputHashes::OwnOutput(const TxView& tx, size_t input)

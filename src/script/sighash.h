@@ -81,8 +81,10 @@ public:
     /** The hasher for that script code, or null. */
     const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
     void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
-    /** Number of hashers made. */
-    size_t Made() const { return m_made; }
+    /** Bytes that an original or BIP143 hash of that type would hash, or compare with the kept
+     *  script code. At most; without those that the inputs of `tx` share. */
+    size_t BytesToHash(const TxView& tx, size_t input, SigVersion version, uint32_t hash_type,
+                       ByteSpan script_code) const;
     /** SHA-256 of the output with the input's index (SIGHASH_SINGLE), which must exist. */
     const Hash32& OwnOutput(const TxView& tx, size_t input);
 
@@ -94,7 +96,6 @@ private:
     };
     std::array<std::optional<Entry>, 6> m_entries;
     std::optional<Hash32> m_own_output;
-    size_t m_made = 0;
 };
 
 // `kept`: the InputHashes of `input`, or null; the hash is the same.

@@ -38,23 +38,26 @@ bool TxSignatureChecker::VerifyOnce(Key key, Verify verify) const
     return true;
 }
 
+/** False: an ECDSA check would cost more than the room that is left. */
+bool TxSignatureChecker::Spend(uint8_t hash_type, ByteSpan script_code, SigVersion version) const
+{
+    if (m_deferred == nullptr) return true;
+    const size_t bytes = m_input_hashes.BytesToHash(m_tx, m_input, version, hash_type, script_code);
+    return m_deferred->Spend(bytes) &&
+           (m_deferred->Defers() || m_deferred->Spend(DeferredSignatures::kPlainCost));
+}
+
 bool TxSignatureChecker::CheckEcdsa(ByteSpan signature, ByteSpan public_key, ByteSpan script_code,
                                     SigVersion version) const
 {
     if (!HasKeyShape(public_key) || signature.empty()) return false;
-    if (m_deferred != nullptr && !m_deferred->HasRoom()) return false;
     const uint8_t hash_type = signature.back();
-    const size_t made = m_input_hashes.Made();
+    if (!Spend(hash_type, script_code, version)) return false;
     const Hash32 hash = version == SigVersion::kWitnessV0
                             ? WitnessV0SigHash(m_tx, m_input, script_code, m_spent.value, hash_type,
                                                m_hashes, &m_input_hashes)
                             : LegacySigHash(m_tx, m_input, script_code, hash_type, &m_input_hashes);
     const ByteSpan der = signature.first(signature.size() - 1);
-    if (m_deferred != nullptr) {
-        const bool whole = version == SigVersion::kBase && m_input_hashes.Made() != made;
-        m_deferred->AddCost(script_code.size() + (whole ? m_tx.stripped_size : 0));
-        if (!Defers()) m_deferred->AddCost(DeferredSignatures::kPlainCost);
-    }
     if (Defers()) {
         m_deferred->NoteEcdsa(public_key, der, hash);
         return true;
@@ -67,7 +70,7 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
                                              const TaprootContext& context) const
 {
     if (signature.size() != 64 && signature.size() != 65) return ScriptError::kSchnorrSigSize;
-    if (m_deferred != nullptr && !m_deferred->HasRoom()) return ScriptError::kUnknownError;
+    if (m_deferred != nullptr && !m_deferred->Spend(0)) return ScriptError::kUnknownError;
     uint8_t hash_type = kSigHashDefault;
     if (signature.size() == 65) {
         hash_type = signature[64];

@@ -23,7 +23,8 @@ void ScriptThreads::Begin(ScriptFlags flags)
     Release();
     m_flags = flags;
     m_batch = m_lanes != LanesMode::kOff && m_batch_allowed && !m_remember;
-    m_budget.Reset();
+    const Lock lock(m_mutex);
+    m_budgets.assign(m_pool.ThreadCount() + 1, {});
 }
 
 void ScriptThreads::Release()
@@ -103,15 +104,37 @@ void ScriptThreads::SubmitWaiting()
 
 void ScriptThreads::RunAll(std::span<Range* const> ranges)
 {
-    if (m_batch && m_budget.Left()) return RunTogether(ranges);
+    if (!m_batch) return RunPlainly(ranges);
+    DeferBudget budget = TakeBudget();
+    if (budget.Left()) {
+        RunTogether(ranges, budget);
+    } else {
+        RunPlainly(ranges);
+    }
+    const Lock lock(m_mutex);
+    m_budgets.push_back(budget);
+}
+
+/** One that no other thread uses. */
+DeferBudget ScriptThreads::TakeBudget()
+{
+    const Lock lock(m_mutex);
+    CHECK(!m_budgets.empty());
+    const DeferBudget budget = m_budgets.back();
+    m_budgets.pop_back();
+    return budget;
+}
+
+void ScriptThreads::RunPlainly(std::span<Range* const> ranges)
+{
     for (Range* range : ranges) Run(*range);
 }
 
 /** Ranges in block order, with their signatures in one batch. The violation of the first input that
  *  breaks a rule is that of its range. */
-void ScriptThreads::RunTogether(std::span<Range* const> ranges)
+void ScriptThreads::RunTogether(std::span<Range* const> ranges, DeferBudget& budget)
 {
-    DeferredInputs inputs(m_lanes, m_budget);
+    DeferredInputs inputs(m_lanes, budget);
     inputs.Begin(m_flags);
     RuleResult verdict;
     for (size_t at = 0; at < ranges.size() && !verdict; ++at) {
@@ -184,6 +207,17 @@ RuleResult ScriptThreads::Finish()
     RuleResult verdict = bad == kNoneBad ? std::nullopt : std::move(m_ranges[bad].verdict);
     Release();
     return verdict;
+}
+
+ScriptThreads::BatchWork ScriptThreads::Work() const
+{
+    const Lock lock(m_mutex);
+    BatchWork work;
+    for (const DeferBudget& budget : m_budgets) {
+        work.useful += budget.Useful();
+        work.wasted += budget.Wasted();
+    }
+    return work;
 }
 
 } // namespace ibd

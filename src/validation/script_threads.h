@@ -24,7 +24,7 @@ class ScriptThreads final : public ScriptChecker {
 public:
     /** `threads`: besides the caller's; 0: runs everything on the caller's, in Finish(). */
     explicit ScriptThreads(size_t threads, LanesMode lanes = LanesMode::kOff)
-        : m_lanes(lanes), m_budget(threads + 1), m_pool("scriptch", threads)
+        : m_lanes(lanes), m_pool("scriptch", threads)
     {
     }
     /** Call it before the first block; the caches must outlive the object. */
@@ -36,8 +36,12 @@ public:
     void Expect(std::span<const TxView> txs) override;
     void Add(const TxView& tx, std::span<const Coin> spent) override;
     RuleResult Finish() override;
-    /** The batch work of the last begun block, for tests. */
-    const DeferBudget& Budget() const { return m_budget; }
+    /** The batch work of all threads since Begin(), for tests. */
+    struct BatchWork {
+        uint64_t useful = 0;
+        uint64_t wasted = 0;
+    };
+    BatchWork Work() const;
 
 private:
     struct Tx {
@@ -69,7 +73,9 @@ private:
     void AddRange(Tx& tx, size_t begin, size_t end);
     void SubmitWaiting();
     void RunAll(std::span<Range* const> ranges);
-    void RunTogether(std::span<Range* const> ranges);
+    void RunPlainly(std::span<Range* const> ranges);
+    DeferBudget TakeBudget();
+    void RunTogether(std::span<Range* const> ranges, DeferBudget& budget);
     void RunRest();
     bool Take(Range& range);
     void NoteVerdict(Range& range, RuleResult verdict);
@@ -82,7 +88,6 @@ private:
     const LanesMode m_lanes;
     bool m_batch_allowed = false;
     bool m_batch = false;               //!< of this block
-    DeferBudget m_budget;               //!< likewise
     std::span<const TxView> m_expected; //!< index of the next one after the last Add()
     std::deque<Hash32> m_keys;          //!< script cache keys of the first ones of m_expected,
                                         //!< computed ahead
@@ -90,6 +95,8 @@ private:
     std::deque<Range> m_ranges;
     std::vector<Range*> m_waiting; //!< not yet given to the pool
     std::atomic<size_t> m_first_bad{0};
+    mutable Mutex m_mutex;
+    std::vector<DeferBudget> m_budgets IBD_GUARDED_BY(m_mutex); //!< those that no task uses
     ThreadPool m_pool; //!< last member: destroyed before the data that its threads use
 };
 

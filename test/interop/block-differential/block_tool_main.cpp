@@ -147,8 +147,9 @@ public:
     RuleResult Finish() override
     {
         RuleResult verdict = m_threads.Finish();
-        m_useful += m_threads.Budget().Useful();
-        m_wasted += m_threads.Budget().Wasted();
+        const ScriptThreads::BatchWork work = m_threads.Work();
+        m_useful += work.useful;
+        m_wasted += work.wasted;
         return verdict;
     }
     /** Whether batches were verified, and some of them held an invalid signature. */

@@ -136,8 +136,18 @@ TEST_CASE("deferred scripts: what one block left is forgotten at the next")
 
 namespace {
 
-/** A signature in DER that no key and message of the tests fit, with its hash type. */
+/** A signature in DER that no key and message of the tests fit, with its hash type. Lanes do not
+ *  decide it, because its r is small. */
 const Bytes kFalseSignature = {0x30, 6, 2, 1, 1, 2, 1, 1, 1};
+
+/** Another, which they do. */
+Bytes DecidedFalseSignature()
+{
+    Bytes signature = {0x30, 37, 2, 32};
+    Append(signature, Bytes(32, 0x55));
+    Append(signature, Bytes{2, 1, 1, 1});
+    return signature;
+}
 
 /** A block of which every input spends `script`, which must outlive it, with the pushes of
  *  `script_sig`. */
@@ -205,12 +215,12 @@ Bytes OneOfTwenty()
     return script;
 }
 
-/** The most work that a block may lose: the budget, and one hash of a whole transaction that was
- *  begun when there still was room. */
+/** The most work that a block may lose: the budget, and the last signature and operations of an
+ *  input that had room before. */
 uint64_t MostWasted(const DeferBudget& budget)
 {
     return DeferBudget::kFreeWaste + budget.Useful() / DeferBudget::kUsefulParts +
-           DeferredSignatures::kPlainCost + kMaxBlockWeight / 4;
+           DeferredSignatures::kPlainCost + 200 * DeferredSignatures::kOpCost;
 }
 
 /** A false CHECKSIG, which is assumed to hold. */
@@ -235,6 +245,23 @@ Bytes ManyAtOnce()
     return script;
 }
 
+/** Twenty signatures, looked for in a script of 10,000 operations, by keys that are none. */
+Bytes ManySearches()
+{
+    Bytes script = {OP_0, OP_IF};
+    script.resize(7'500, OP_1);
+    script.push_back(OP_ENDIF);
+    for (int i = 0; i < 8; ++i) {
+        script.push_back(OP_0);
+        for (int k = 0; k < 20; ++k) Append(script, PushOf(kFalseSignature));
+        Append(script, PushOf(Bytes{20}));
+        script.resize(script.size() + 20, OP_1);
+        Append(script, PushOf(Bytes{20}));
+        Append(script, Bytes{OP_CHECKMULTISIG, OP_DROP});
+    }
+    return script;
+}
+
 Bytes Joined(Bytes first, const Bytes& second)
 {
     Append(first, second);
@@ -250,11 +277,12 @@ TEST_CASE("deferred scripts: a block whose assumptions fail loses little work")
         Bytes script, script_sig;
         size_t txs, inputs, output_size;
     };
-    const Bytes one = PushOf(kFalseSignature);
+    const Bytes one = PushOf(kFalseSignature), decided = PushOf(DecidedFalseSignature());
     const Case cases[] = {
         {ExpectsFalse(), one, 40, 50, 100},     {ManyBehindOne(), one, 10, 50, 100},
         {ManyBehindOne(), one, 2, 20, 400'000}, // each signature hashes the whole transaction
         {ExpectsFalse(), one, 1, 300, 400'000}, {Joined(OneAssumed(), ManyAtOnce()), {}, 5, 5, 100},
+        {ExpectsFalse(), decided, 40, 50, 100}, {Joined(OneAssumed(), ManySearches()), {}, 3, 3, 1},
     };
     DeferredScripts scripts(LanesMode::kOn);
     for (const Case& made : cases) {

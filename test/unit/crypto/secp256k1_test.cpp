@@ -96,7 +96,7 @@ TEST_CASE("schnorr: vectors of BIP340")
         if (message.size() == 32) {
             SignatureBatch batch(LanesMode::kOn);
             batch.AddSchnorr(key, signature, FixedHex<32>(field[4]));
-            CHECK(batch.Verify()[0] == (field[6] == "TRUE"));
+            CHECK(batch.Decide()[0] == (field[6] == "TRUE"));
         }
         ++verified;
         if (field[1].empty() || message.size() != 32) continue;
@@ -139,7 +139,7 @@ TEST_CASE("ecdsa: Wycheproof's vectors for Bitcoin")
     }
     CHECK(valid > 100);
     CHECK(invalid > 100);
-    CHECK(batch.Verify() == single);
+    CHECK(batch.Decide() == single);
 }
 
 TEST_CASE("lax DER: accepted and refused signatures")
