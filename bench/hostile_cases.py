@@ -301,6 +301,45 @@ def searches_behind_one(scale):
                 one_input(script, push(der(1, 1) + b"\x01"), max(1, int(300 * scale))))
 
 
+def hashing_false(count, size):
+    """One transaction whose inputs expect wrong signatures, each over the whole of it."""
+    script = push(NO_POINT) + bytes([OP_CHECKSIG, OP_NOT])
+    tx = Tx(inputs(count, push(der(GENERATOR[0], 1) + b"\x01")), outputs(size))
+    return tx, [(5, script)] * count
+
+
+def valid_with_searches(number):
+    """A right signature, then 190 empty ones that are looked for in a long script of few
+    operations."""
+    filling = bytes([OP_0, OP_IF]) + push(b"\1" * 519) * 18 + bytes([OP_ENDIF])
+    script = filling + push(KEY) + bytes([OP_CHECKSIGVERIFY]) + bytes([OP_CHECKSIG]) * 190 + ANYONE
+    tx = Tx([(hashlib.sha256(b"%d" % number).hexdigest(), 0, b"", 0xffffffff)], [(1, ANYONE)])
+    script_sig = bytes(191) + push(ecdsa(legacy_hash(tx, 0, script)))
+    tx.inputs = [(*tx.inputs[0][:2], script_sig, 0xffffffff)]
+    return tx, [(5, script)]
+
+
+def false_after_searches(scale):
+    """Valid inputs whose work seems large, then wrong signatures over much data."""
+    return Case("wrong signatures after valid ones with searches", P2SH,
+                [*(valid_with_searches(i) for i in range(int(1000 * scale) + 1)),
+                 hashing_false(int(1500 * scale) + 1, int(500_000 * scale))])
+
+
+def false_after_constant(scale):
+    """The same, where the valid signatures are of the constant message of a SIGHASH_SINGLE without
+    an output, by one of four equal keys."""
+    valid, false = int(1200 * scale) + 1, int(800 * scale) + 1
+    tx, coins = hashing_false(1 + valid + false, int(650_000 * scale))
+    tx.outputs = [(1, b"\x6a" * int(650_000 * scale))]
+    signature = b"\0" + push(ecdsa(bytes([1]) + bytes(31), 3))
+    script = bytes([OP_1]) + push(KEY) * 4 + bytes([OP_1 + 3, OP_CHECKMULTISIG])
+    for i in range(1 + valid):
+        tx.inputs[i] = (*tx.inputs[i][:2], signature if i else b"", 0xffffffff)
+        coins[i] = (5, script if i else ANYONE)
+    return Case("wrong signatures after valid ones of a constant", P2SH, [(tx, coins)])
+
+
 def many_behind_one(scale, signers=40):
     """The same with many signatures in the branch that is not taken, over a large transaction."""
     branch = (push(der(1, 1) + b"\x01") + push(KEY) +
@@ -412,6 +451,8 @@ def cases(scale):
         expects_false(scale),
         decided_false(scale),
         searches_behind_one(scale),
+        false_after_searches(scale),
+        false_after_constant(scale),
         many_behind_one(scale),
         many_before_one(scale),
         pushes(scale),

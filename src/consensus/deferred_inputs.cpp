@@ -26,13 +26,15 @@ RuleResult DeferredInputs::RunPlainly(const Input& input)
 
 DeferredInputs::Deferred DeferredInputs::RunDeferred(const Input& input)
 {
-    m_signatures.BeginInput(std::min<uint64_t>(m_budget.Room(), DeferredSignatures::kMaxInputCost));
+    // Half: after one that does not fit, the next may.
+    m_signatures.BeginInput(
+        std::min<uint64_t>(m_budget.Room() / 2, DeferredSignatures::kMaxInputCost));
     const ScriptError error = VerifyInput(*input.tx, input.index, input.spent[input.index],
                                           *input.hashes, m_flags, {}, &m_signatures);
     const size_t cost = m_signatures.Cost();
     const bool ok = error == ScriptError::kOk && !m_signatures.Overrun();
     if (ok && m_signatures.AssumedAny()) {
-        m_waiting.push_back({input, cost});
+        m_waiting.push_back({input, cost, m_signatures.Signatures()});
         m_waiting_cost += cost;
         m_budget.AddWaiting(cost);
         return Deferred::kWaits;
@@ -65,12 +67,22 @@ RuleResult DeferredInputs::Run(const Input& input)
 
 RuleResult DeferredInputs::Prove()
 {
-    if (m_waiting.empty()) return std::nullopt;
+    if (m_waiting.empty()) {
+        m_signatures.Clear(); // notes of inputs that failed
+        return std::nullopt;
+    }
+    const bool saves = m_signatures.Notes() >= kLeastNotes;
     const std::vector<bool> proven = m_signatures.Prove();
     CHECK(proven.size() == m_waiting.size());
     const std::vector<Waiting> waiting = std::exchange(m_waiting, {});
     m_waiting_cost = 0;
-    for (size_t i = 0; i < waiting.size(); ++i) m_budget.Settle(waiting[i].cost, proven[i]);
+    for (size_t i = 0; i < waiting.size(); ++i) {
+        if (proven[i]) {
+            m_budget.SettleProven(waiting[i].cost, saves ? waiting[i].signatures : 0);
+        } else {
+            m_budget.SettleLost(waiting[i].cost);
+        }
+    }
     for (size_t i = 0; i < waiting.size(); ++i) {
         if (!proven[i]) IBD_RETURN_IF_VIOLATED(RunPlainly(waiting[i].input));
     }

@@ -1,7 +1,7 @@
 // DeferredInputs: runs inputs of a block and verifies the signatures of many of them together
 // (script/deferred_signatures.h). An input whose signatures do not all hold runs again without
 // deferring, and only that verdict counts. One thread. Memory: up to kBatchNotes signatures at 200
-// bytes, and those of one more input.
+// bytes, those of one more input, and those of inputs that failed meanwhile, as the budget has it.
 #pragma once
 
 #include "consensus/block_spend.h"
@@ -10,29 +10,39 @@
 namespace ibd {
 
 /** The work of deferred runs in a block, as DeferredSignatures counts it. Bounds the part that is
- *  lost, so that a hostile block costs little more than without deferring. One thread: others have
- *  budgets of their own. */
+ *  lost by what batches have saved, so that a hostile block costs little more than without
+ *  deferring. What an input cost gives no credit: it may be counted too high. One thread: others
+ *  have budgets of their own. */
 class DeferBudget {
 public:
     /** Work that may always be lost: about a millisecond. */
     static constexpr uint64_t kFreeWaste = 2'500'000;
-    /** Deferring ends when kFreeWaste and 1/kUsefulParts of the useful work are lost. */
-    static constexpr uint64_t kUsefulParts = 8;
+    /** A part of what a batch saves for each signature that had to be valid, on all machines. */
+    static constexpr uint64_t kSavedBySignature = 10'000;
     /** With less room no input is deferred: the cost of two groups of signatures, as a group costs
      *  the same when some of its lanes are empty. */
     static constexpr uint64_t kLeastRoom = kFreeWaste / 4;
 
-    /** Work that is useful if the signatures of its input hold, and lost if not. */
+    /** Work that is lost unless the signatures of its input hold. */
     void AddWaiting(uint64_t cost) { m_waiting += cost; }
-    /** `cost`: of AddWaiting(). */
-    void Settle(uint64_t cost, bool useful)
+    // `cost`: of AddWaiting().
+    void SettleLost(uint64_t cost)
     {
-        (useful ? m_useful : m_wasted) += cost;
         m_waiting -= cost;
+        m_wasted += cost;
+    }
+    /** `signatures`: that had to be valid, and shared their lanes with others. */
+    void SettleProven(uint64_t cost, size_t signatures)
+    {
+        m_waiting -= cost;
+        m_saved += signatures * kSavedBySignature;
+        ++m_proven;
     }
     void AddWasted(uint64_t cost) { m_wasted += cost; }
-    uint64_t Useful() const { return m_useful; }
+    uint64_t Saved() const { return m_saved; }
     uint64_t Wasted() const { return m_wasted; }
+    /** Number of inputs, for tests. */
+    size_t Proven() const { return m_proven; }
     /** Whether inputs may be deferred, now or after others are settled. */
     bool Left() const { return m_wasted + kLeastRoom <= Bound(); }
     /** Work that may still be lost after all that waits was lost. */
@@ -43,14 +53,17 @@ public:
     }
 
 private:
-    uint64_t Bound() const { return kFreeWaste + m_useful / kUsefulParts; }
+    uint64_t Bound() const { return kFreeWaste + m_saved; }
 
-    uint64_t m_useful = 0, m_wasted = 0, m_waiting = 0;
+    uint64_t m_saved = 0, m_wasted = 0, m_waiting = 0;
+    size_t m_proven = 0;
 };
 
 class DeferredInputs {
 public:
     static constexpr size_t kBatchNotes = 512;
+    /** A batch with fewer saves nothing. */
+    static constexpr size_t kLeastNotes = 8;
     /** When waiting inputs reach this cost, they are verified. */
     static constexpr size_t kBatchCost = 8'000'000;
 
@@ -86,6 +99,7 @@ private:
     struct Waiting {
         Input input;
         size_t cost;
+        size_t signatures; //!< that have to be valid
     };
     enum class Deferred { kValid, kWaits, kRunPlainly };
 

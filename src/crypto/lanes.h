@@ -1,6 +1,6 @@
 // Signature equations of secp256k1, checked eight at a time in vector lanes. For public data only:
 // not constant-time, so no secret may be passed. Used by crypto/signature_batch.h, which makes the
-// equations and lets libsecp256k1 decide the exceptional cases.
+// equations.
 #pragma once
 
 #include "crypto/lanes_scalar.h"
@@ -12,7 +12,7 @@ namespace ibd::lanes {
 enum class Verdict : uint8_t {
     kInvalid, //!< the equation does not hold, or the key is not on the curve
     kValid,
-    kUnsure, //!< an exceptional case of the addition: libsecp256k1 must decide
+    kUnsure, //!< an exceptional case of the addition, or an r that stands for two x
 };
 
 enum class KeyForm : uint8_t { kEvenY, kOddY, kGivenY };
@@ -45,8 +45,8 @@ VerifyFunction IfmaVerifier();
 VerifyFunction Avx2Verifier();
 /** The fastest one. */
 VerifyFunction BestVerifier();
-/** Measured speed of BestVerifier(): signatures verified in the time that libsecp256k1 takes for
- *  one. 4 if there is no verifier. */
+/** Measured speed of BestVerifier(), rounded down: signatures verified in the time that
+ *  libsecp256k1 takes for one. 4 if there is no verifier. */
 size_t SignaturesInTimeOfOne();
 
 } // namespace ibd::lanes

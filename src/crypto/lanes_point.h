@@ -9,7 +9,7 @@
 //   - Equal or opposite operands: AddAffine multiplies Z by the difference of the x coordinates,
 //     so Z becomes zero, and every later Double and AddAffine multiplies that Z. So a result with
 //     Z != 0 met no such case, whatever key and signature an attacker chose; one with Z = 0 is
-//     "unsure", and libsecp256k1 decides.
+//     "unsure".
 //   - Double never fails: no point of this curve has y = 0, as the order of the group is odd.
 #pragma once
 

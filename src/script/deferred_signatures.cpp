@@ -13,7 +13,7 @@ void DeferredSignatures::BeginInput(size_t most_cost)
     m_overrun = m_matching = m_here = false;
 }
 
-/** Its few notes stay in the batch unused, because the batch cannot remove them. */
+/** Its notes stay in the batch unused, because the batch cannot remove them. */
 void DeferredSignatures::DropInput()
 {
     m_assumed.resize(m_inputs.back());
@@ -26,6 +26,13 @@ bool DeferredSignatures::Spend(size_t cost)
     if (m_cost + cost > m_most_cost && AssumedAny()) m_overrun = true;
     if (!m_overrun) m_cost += cost;
     return !m_overrun;
+}
+
+size_t DeferredSignatures::Signatures() const
+{
+    size_t count = 0;
+    for (size_t a = m_inputs.back(); a < m_assumed.size(); ++a) count += m_assumed[a].signatures;
+    return count;
 }
 
 void DeferredSignatures::Assume(uint32_t note)

@@ -23,15 +23,17 @@ public:
     /** Cost of an operation: the slowest ones hash 520 bytes, in up to two microseconds, and other
      *  operations stand between them. */
     static constexpr size_t kOpCost = 2'000;
-    /** Cost of a byte of a script whose operations are visited: two nanoseconds, as each may have
-     *  one byte. */
-    static constexpr size_t kSearchCost = 4;
+    /** Cost of a byte of a script that is run over, searched or copied: each operation may have one
+     *  byte, and take four nanoseconds. */
+    static constexpr size_t kSearchCost = 8;
     /** Cost of a signature that is verified at once, with libsecp256k1. */
     static constexpr size_t kPlainCost = 50'000;
     /** Cost of one in lanes. */
     static size_t NoteCost() { return lanes::SignaturesInTimeOfOne() < 4 ? 30'000 : 10'000; }
     /** An input that costs more should run without deferring. */
     static constexpr size_t kMaxInputCost = 8'000'000;
+    /** A taproot input notes so many signatures at most, and verifies the others at once. */
+    static constexpr size_t kMaxTaprootNotes = 1'024;
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
@@ -44,6 +46,9 @@ public:
      * that has used its room before its first assumption gets none, so that its work cannot be
      * lost. */
     bool Defers() const { return !m_here && (m_cost < m_most_cost || AssumedAny()); }
+    /** The same for a taproot input: without regard to room, as a block with a wrong signature in
+     *  such an input is invalid. */
+    bool DefersTaproot() const { return m_assumed.size() - m_inputs.back() < kMaxTaprootNotes; }
     /** To be called before work of that cost. False: the current input has assumptions and no room
      *  for it; leave it out and let the run fail. */
     bool Spend(size_t cost);
@@ -55,6 +60,8 @@ public:
     bool Overrun() const { return m_overrun; }
     /** Whether the current input has an assumption; if not, its run was an ordinary one. */
     bool AssumedAny() const { return m_assumed.size() > m_inputs.back(); }
+    /** Number of signatures that the current input needs to be valid. */
+    size_t Signatures() const;
     void NoteEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     void NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
                      const Hash32& message);

@@ -87,7 +87,7 @@ public:
     }
 
     Err Run();
-    /** As the limit counts them; 0 in tapscript, where a wrong signature ends the block. */
+    /** As the limit counts them; 0 in tapscript. */
     int Ops() const { return m_ops; }
 
 private:
@@ -611,8 +611,10 @@ ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
     CHECK(version != SigVersion::kTapscript || tapscript);
     Machine machine(stack, script, flags, checker, version, tapscript);
     const ScriptError error = machine.Run();
-    if (DeferredSignatures* const deferred = checker.Deferred()) {
-        deferred->AddCost(static_cast<size_t>(machine.Ops()) * DeferredSignatures::kOpCost);
+    DeferredSignatures* const deferred = checker.Deferred();
+    if (deferred != nullptr && version != SigVersion::kTapscript) {
+        deferred->AddCost(static_cast<size_t>(machine.Ops()) * DeferredSignatures::kOpCost +
+                          script.size() * DeferredSignatures::kSearchCost);
     }
     return error;
 }

@@ -289,13 +289,15 @@ void InputHashes::Keep(SigVersion version, uint32_t hash_type, ByteSpan script_c
 size_t InputHashes::BytesToHash(const TxView& tx, size_t input, SigVersion version,
                                 uint32_t hash_type, ByteSpan script_code) const
 {
-    size_t bytes = script_code.size();
+    const bool single = (hash_type & kOutputMask) == kSigHashSingle;
+    const size_t bytes = script_code.size();
     if (version == SigVersion::kBase) {
-        if (Find(version, hash_type, script_code) == nullptr) bytes += tx.stripped_size;
-    } else if ((hash_type & kOutputMask) == kSigHashSingle && input < tx.outputs.size()) {
-        if (!m_own_output) bytes += tx.outputs[input].script_pubkey.size();
+        const bool constant = single && input >= tx.outputs.size();
+        const bool kept = constant || Find(version, hash_type, script_code) != nullptr;
+        return bytes + (kept ? 0 : tx.stripped_size);
     }
-    return bytes;
+    const bool own = single && input < tx.outputs.size() && !m_own_output;
+    return bytes + (own ? tx.outputs[input].script_pubkey.size() : 0);
 }
 
 const Hash32& InputHashes::OwnOutput(const TxView& tx, size_t input)

@@ -43,7 +43,8 @@ bool TxSignatureChecker::Spend(uint8_t hash_type, ByteSpan script_code, SigVersi
 {
     if (m_deferred == nullptr) return true;
     const size_t bytes = m_input_hashes.BytesToHash(m_tx, m_input, version, hash_type, script_code);
-    return m_deferred->Spend(bytes) &&
+    const size_t walked = version == SigVersion::kBase ? script_code.size() : 0;
+    return m_deferred->Spend(bytes + DeferredSignatures::kSearchCost * walked) &&
            (m_deferred->Defers() || m_deferred->Spend(DeferredSignatures::kPlainCost));
 }
 
@@ -70,7 +71,6 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
                                              const TaprootContext& context) const
 {
     if (signature.size() != 64 && signature.size() != 65) return ScriptError::kSchnorrSigSize;
-    if (m_deferred != nullptr && !m_deferred->Spend(0)) return ScriptError::kUnknownError;
     uint8_t hash_type = kSigHashDefault;
     if (signature.size() == 65) {
         hash_type = signature[64];
@@ -83,7 +83,7 @@ ScriptError TxSignatureChecker::CheckSchnorr(ByteSpan signature, ByteSpan public
     SchnorrSignature sig;
     std::copy_n(public_key.begin(), key.size(), key.begin());
     std::copy_n(signature.begin(), sig.size(), sig.begin());
-    if (Defers()) {
+    if (DefersTaproot()) {
         m_deferred->NoteSchnorr(key, sig, *hash);
         return ScriptError::kOk;
     }
@@ -101,7 +101,7 @@ bool SignatureChecker::CheckTweak(const XOnlyKey& output_key, bool odd,
 bool TxSignatureChecker::CheckTweak(const XOnlyKey& output_key, bool odd,
                                     const XOnlyKey& internal_key, const Hash32& tweak) const
 {
-    if (!Defers()) return CheckTaprootTweak(output_key, odd, internal_key, tweak);
+    if (!DefersTaproot()) return CheckTaprootTweak(output_key, odd, internal_key, tweak);
     m_deferred->NoteTweak(output_key, odd, internal_key, tweak);
     return true;
 }

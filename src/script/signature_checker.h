@@ -57,6 +57,7 @@ public:
 
 private:
     bool Defers() const { return m_deferred != nullptr && m_deferred->Defers(); }
+    bool DefersTaproot() const { return m_deferred != nullptr && m_deferred->DefersTaproot(); }
     bool Spend(uint8_t hash_type, ByteSpan script_code, SigVersion version) const;
     /** Whether `verify` returns true, or has done so before for `key()`. */
     template <typename Key, typename Verify>

@@ -3,6 +3,8 @@
 
 #include "consensus/block_spend.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
@@ -115,13 +117,14 @@ void ScriptThreads::RunAll(std::span<Range* const> ranges)
     m_budgets.push_back(budget);
 }
 
-/** One that no other thread uses. */
+/** One that no other thread uses, with the most room. */
 DeferBudget ScriptThreads::TakeBudget()
 {
     const Lock lock(m_mutex);
     CHECK(!m_budgets.empty());
-    const DeferBudget budget = m_budgets.back();
-    m_budgets.pop_back();
+    const auto best = std::ranges::max_element(m_budgets, {}, &DeferBudget::Room);
+    const DeferBudget budget = *best;
+    m_budgets.erase(best);
     return budget;
 }
 
@@ -214,7 +217,7 @@ ScriptThreads::BatchWork ScriptThreads::Work() const
     const Lock lock(m_mutex);
     BatchWork work;
     for (const DeferBudget& budget : m_budgets) {
-        work.useful += budget.Useful();
+        work.proven += budget.Proven();
         work.wasted += budget.Wasted();
     }
     return work;

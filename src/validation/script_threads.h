@@ -38,7 +38,7 @@ public:
     RuleResult Finish() override;
     /** The batch work of all threads since Begin(), for tests. */
     struct BatchWork {
-        uint64_t useful = 0;
+        size_t proven = 0; //!< inputs
         uint64_t wasted = 0;
     };
     BatchWork Work() const;

@@ -148,16 +148,17 @@ public:
     {
         RuleResult verdict = m_threads.Finish();
         const ScriptThreads::BatchWork work = m_threads.Work();
-        m_useful += work.useful;
+        m_proven += work.proven;
         m_wasted += work.wasted;
         return verdict;
     }
     /** Whether batches were verified, and some of them held an invalid signature. */
-    bool BothKinds() const { return m_useful > 0 && m_wasted > 0; }
+    bool BothKinds() const { return m_proven > 0 && m_wasted > 0; }
 
 private:
     ScriptThreads m_threads;
-    uint64_t m_useful = 0, m_wasted = 0;
+    size_t m_proven = 0;
+    uint64_t m_wasted = 0;
 };
 
 /** The engine over a data directory, answering line by line. */

@@ -110,7 +110,7 @@ TEST_CASE("signatures are verified in batches only where allowed and nothing is 
         threads.Begin(kFlags);
         for (size_t i = 0; i < txs.size(); ++i) threads.Add(*txs[i], loaded->coins[i]);
         CHECK_FALSE(threads.Finish());
-        return threads.Work().useful > 0;
+        return threads.Work().proven > 0;
     };
     ScriptThreads threads(1, LanesMode::kOn), off(1, LanesMode::kOff);
     CHECK_FALSE(in_batches(threads));
