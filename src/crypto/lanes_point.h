@@ -2,9 +2,17 @@
 // Included after lanes_field.h, with the same macros. `Curve`: Secp256k1, or in tests a curve of a
 // few points over the same field, on which every case can be run.
 //
-// Formulas: Jacobian coordinates (x = X / Z^2, y = Y / Z^3) of a curve y^2 = x^3 + b; b does not
-// occur in them. They fail in these cases: an operand is infinity, or the two are equal or
-// opposite.
+// Algorithm: interleaved windows of signed digits (Moeller, "Algorithms for Multi-Exponentiation",
+// 2001). One sequence of some 130 doublings serves four factors: the lower and the upper 128 bits
+// of g, with digits of 11 bits and tables of multiples of G and 2^128 G that are made once; and the
+// halves of q, with digits of 4 bits and a table of 1 Q to 8 Q that is made in each lane.
+//
+// Bounds: coordinates are reduced (lanes_field.h) before and after each function; loose differences
+// occur only inside.
+//
+// Formulas, of the Explicit-Formulas Database (dbl-2009-l, madd-2004-hmv): Jacobian coordinates (x
+// = X / Z^2, y = Y / Z^3) of a curve y^2 = x^3 + b; b does not occur in them. They fail in these
+// cases: an operand is infinity, or the two are equal or opposite.
 //   - Infinity at the start (all digits so far were zero): a mask of lanes and blends handle it.
 //   - Equal or opposite operands: AddAffine multiplies Z by the difference of the x coordinates,
 //     so Z becomes zero, and every later Double and AddAffine multiplies that Z. So a result with
@@ -51,7 +59,7 @@ struct Jacobian {
     Field x, y, z;
 };
 
-/** dbl-2009-l of the Explicit-Formulas Database, with S = 4 x y^2. */
+/** dbl-2009-l, with S = 4 x y^2. */
 IBD_LANES_INLINE void Double(Jacobian& p)
 {
     Field slope, y2, s, sum, difference;

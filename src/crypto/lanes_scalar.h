@@ -1,5 +1,15 @@
 // Numbers modulo n, the order of secp256k1's group, one at a time, and their digits for multiplying
 // points in lanes. For public data only: not constant-time.
+//
+// Algorithm: schoolbook multiplication in radix 2^64. The part above 2^256 times 2^256 - n, a
+// number of 129 bits, is added to the lower part, four times. Inverses by Fermat's theorem, with
+// one exponentiation for a batch (Montgomery's trick, "Speeding the Pollard and Elliptic Curve
+// Methods of Factorization", 1987). A factor splits into two of half its size by an endomorphism
+// (Gallant, Lambert and Vanstone, "Faster Point Multiplication on Elliptic Curves with Efficient
+// Endomorphisms", 2001).
+//
+// Bounds: a Scalar is below n; ReduceWide states the bound after each addition, and the last is
+// CHECKed. A half is below 2^128, CHECKed as well. A digit is at most 2^(kBits - 1) in magnitude.
 #pragma once
 
 #include <array>

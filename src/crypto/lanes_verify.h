@@ -1,6 +1,13 @@
 // Verification in lanes: decompresses keys, multiplies points and compares them with signatures.
 // Included last, with the macros of lanes_field.h. A group fills all lanes; kGroups of them are
 // processed at a time, so that they share an inversion and fill each other's latencies.
+//
+// Algorithm: y of a key is a square root of x^3 + 7, a power as p = 3 mod 4 (SEC 1, 2.3.4). The sum
+// g G + q Q has the x, or the x and parity of y, that the equation states (signature_batch.cpp).
+// All comparisons are of reduced numbers modulo p.
+//
+// Bounds: x, y and r are below p, or the lane is "bad". An r below p - n is "unsure", because the
+// x modulo n that ECDSA compares may be that of r + n.
 #pragma once
 
 #include "crypto/lanes.h"
