@@ -10,14 +10,14 @@
 namespace ibd {
 
 /** The work of deferred runs in a block, as DeferredSignatures counts it. Bounds the part that is
- *  lost by what batches have saved, so that a hostile block costs little more than without
- *  deferring. What an input cost gives no credit: it may be counted too high. One thread: others
- *  have budgets of their own. */
+ *  lost by the work that batches have saved, so that a hostile block costs little more than without
+ *  deferring. The cost of a valid input gives no credit: it may be counted too high. One thread:
+ *  others have budgets of their own. */
 class DeferBudget {
 public:
     /** Work that may always be lost: about a millisecond. */
     static constexpr uint64_t kFreeWaste = 2'500'000;
-    /** A part of what a batch saves for each signature that had to be valid, on all machines. */
+    /** Credit for each signature that had to be valid: less than a batch saves, on all machines. */
     static constexpr uint64_t kSavedBySignature = 10'000;
     /** With less room no input is deferred: the cost of two groups of signatures, as a group costs
      *  the same when some of its lanes are empty. */

@@ -82,7 +82,7 @@ public:
     const Sha256* Find(SigVersion version, uint32_t hash_type, ByteSpan script_code) const;
     void Keep(SigVersion version, uint32_t hash_type, ByteSpan script_code, const Sha256& hasher);
     /** Bytes that an original or BIP143 hash of that type would hash, or compare with the kept
-     *  script code. At most; without those that the inputs of `tx` share. */
+     *  script code. At most; without the bytes of hashes that all inputs of `tx` share. */
     size_t BytesToHash(const TxView& tx, size_t input, SigVersion version, uint32_t hash_type,
                        ByteSpan script_code) const;
     /** SHA-256 of the output with the input's index (SIGHASH_SINGLE), which must exist. */

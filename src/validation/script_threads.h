@@ -96,7 +96,7 @@ private:
     std::vector<Range*> m_waiting; //!< not yet given to the pool
     std::atomic<size_t> m_first_bad{0};
     mutable Mutex m_mutex;
-    std::vector<DeferBudget> m_budgets IBD_GUARDED_BY(m_mutex); //!< those that no task uses
+    std::vector<DeferBudget> m_budgets IBD_GUARDED_BY(m_mutex); //!< not in use by a task
     ThreadPool m_pool; //!< last member: destroyed before the data that its threads use
 };
 
