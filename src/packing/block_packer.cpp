@@ -91,7 +91,7 @@ std::vector<ByteSpan> Pushes(ByteSpan script)
 
 } // namespace
 
-void BlockPacker::Pack(StreamWriter& streams)
+bool BlockPacker::Pack(StreamWriter& streams)
 {
     m_out = &streams;
     for (const ByteSpan raw : m_raw) {
@@ -110,6 +110,7 @@ void BlockPacker::Pack(StreamWriter& streams)
         }
     }
     PutHashes();
+    return m_scripts_used == m_scripts.size();
 }
 
 /** Collects the scripts that inputs show, once each, in the order in which PutBlock() meets them.
