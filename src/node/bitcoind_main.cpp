@@ -220,9 +220,7 @@ void Start::LogStart()
     LogConfig(m_env, m_args, m_config, m_log);
     if (!m_args.GetBool("-logratelimit", true)) m_log.Info("Log rate limiting disabled");
     if (const auto names = OptionsWithoutEffect(m_args); !names.empty()) {
-        m_log.Warning(
-            "options without effect, as this version has no wallet, REST or ZMQ: {}",
-            fmt::join(names, " "));
+        m_log.Warning("options without effect in this version: {}", fmt::join(names, " "));
     }
     if (const std::string text = DbCacheWarning(m_args, MachineMemory()); !text.empty()) {
         InitWarning(m_log, text);
