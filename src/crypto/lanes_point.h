@@ -3,7 +3,7 @@
 // few points over the same field, on which every case can be run.
 //
 // Algorithm: interleaved windows of signed digits (Moeller, "Algorithms for Multi-Exponentiation",
-// 2001). One sequence of some 130 doublings serves four factors: the lower and the upper 128 bits
+// 2001). One sequence of 128 doublings serves four factors: the lower and the upper 128 bits
 // of g, with digits of 11 bits and tables of multiples of G and 2^128 G that are made once; and the
 // halves of q, with digits of 4 bits and a table of 1 Q to 8 Q that is made in each lane.
 //
