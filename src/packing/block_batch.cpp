@@ -66,8 +66,8 @@ Result<Bytes> PackBlocks(std::span<const ByteSpan> blocks, int level)
     }
     CHECK(total <= kMaxBatchBytes);
     StreamWriter streams;
-    const bool complete = BlockPacker(blocks).Pack(streams);
-    if (!complete || streams.Size() > MaxStreamBytes(total)) StoreUnmodelled(blocks, streams);
+    BlockPacker(blocks).Pack(streams);
+    if (streams.Size() > MaxStreamBytes(total)) StoreUnmodelled(blocks, streams);
     IBD_RETURN_IF_ERROR(streams.Store(level, out));
     return out;
 }

@@ -77,9 +77,10 @@ bool IsModelled(const BlockView& block, ByteSpan raw)
     return std::all_of(block.Outputs().begin(), block.Outputs().end(), in_range);
 }
 
-/** The pushes of a script if it has no other operations. */
+/** The pushes of a script if it has no other operations, and tokens for all of them. */
 std::vector<ByteSpan> Pushes(ByteSpan script)
 {
+    if (!HasTokens(script)) return {};
     std::vector<ByteSpan> out;
     ScriptIterator it(script);
     while (it.Next()) {
@@ -91,7 +92,7 @@ std::vector<ByteSpan> Pushes(ByteSpan script)
 
 } // namespace
 
-bool BlockPacker::Pack(StreamWriter& streams)
+void BlockPacker::Pack(StreamWriter& streams)
 {
     m_out = &streams;
     for (const ByteSpan raw : m_raw) {
@@ -110,7 +111,6 @@ bool BlockPacker::Pack(StreamWriter& streams)
         }
     }
     PutHashes();
-    return m_scripts_used == m_scripts.size();
 }
 
 /** Collects the scripts that inputs show, once each, in the order in which PutBlock() meets them.
@@ -271,9 +271,7 @@ bool BlockPacker::PutKeySpend(const InputView& input, std::span<const ByteSpan> 
                               InputShape shape)
 {
     const bool in_script = shape == kSpendsKeyHash;
-    if (in_script ? !items.empty() || !HasTokens(input.script_sig) : items.size() != 2) {
-        return false;
-    }
+    if (in_script ? !items.empty() : items.size() != 2) return false;
     const auto pushes = in_script ? Pushes(input.script_sig) : std::vector<ByteSpan>();
     const std::span<const ByteSpan> parts = in_script ? pushes : items;
     if (parts.size() != 2 || !IsModelledKey(parts[1])) return false;

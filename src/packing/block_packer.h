@@ -18,9 +18,8 @@ public:
     /** The bytes must outlive the packer. */
     explicit BlockPacker(std::span<const ByteSpan> blocks) : m_raw(blocks) {}
 
-    /** Fills the streams with the whole batch. False: an input does not use its script of the
-     *  table, so the unpacker would refuse the batch. */
-    [[nodiscard]] bool Pack(StreamWriter& streams);
+    /** Fills the streams with the whole batch. */
+    void Pack(StreamWriter& streams);
 
 private:
     /** Where an output's hash is found. */
