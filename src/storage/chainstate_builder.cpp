@@ -87,8 +87,7 @@ Result<> WorkFolder::Remove(Env& env) const
 
 Result<> WorkFolder::RemoveNew(Env& env) const
 {
-    IBD_RETURN_IF_ERROR(DestroyDb(env, New()));
-    return RemoveIfThere(env, New());
+    return RemoveDbFolder(env, New());
 }
 
 Result<> ReplaceDb(Env& env, const Path& database)

@@ -196,7 +196,9 @@ private:
 /** The names of the write-ahead logs, the newest first. */
 std::vector<std::string> NewestLogsFirst(std::vector<std::string> names)
 {
-    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+    std::erase_if(names, [](const std::string& name) {
+        return !name.ends_with(".log") || !IsDbFileName(name);
+    });
     std::ranges::sort(names, std::greater(), [](const std::string& name) {
         return std::pair(name.size(), name); // numbers of at least six digits
     });
@@ -428,6 +430,29 @@ Result<> KvIterator::Status() const
 Result<> DestroyDb(Env& env, const Path& directory)
 {
     return Destroy(env, directory, leveldb::Options());
+}
+
+Result<> RemoveDbFolder(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(directory));
+    if (!is_there) return {};
+    IBD_RETURN_IF_ERROR(DestroyDb(env, directory));
+    return env.RemoveAll(directory);
+}
+
+bool IsDbFileName(std::string_view name)
+{
+    constexpr std::string_view kWhole[] = {"CURRENT", "LOCK", "LOG", "LOG.old"};
+    constexpr std::string_view kManifest = "MANIFEST-";
+    constexpr std::string_view kSuffixes[] = {".log", ".ldb", ".sst", ".dbtmp"};
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    };
+    if (std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole)) return true;
+    if (name.starts_with(kManifest)) return is_number(name.substr(kManifest.size()));
+    return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
+        return name.ends_with(suffix) && is_number(name.substr(0, name.size() - suffix.size()));
+    });
 }
 
 } // namespace ibd

@@ -114,6 +114,10 @@ private:
 /** Removes a LevelDB database and, if empty then, its directory. No error if there is none. The
  *  remains after an interruption open as an earlier state of the database or as an empty one. */
 Result<> DestroyDb(Env& env, const Path& directory);
+/** The same with all other files in its directory. */
+Result<> RemoveDbFolder(Env& env, const Path& directory);
+/** Whether a file of this name in a database's directory is LevelDB's. */
+bool IsDbFileName(std::string_view name);
 
 /** The key of the obfuscation key's record: length byte, then "\0obfuscate_key". */
 ByteSpan ObfuscationRecordKey();

@@ -65,11 +65,7 @@ void AppendInternalKey(Bytes& out, ByteSpan key)
 Result<std::unique_ptr<TableDbBuilder>> TableDbBuilder::Create(Env& env, Path directory, XorKey key,
                                                                uint64_t max_file_bytes)
 {
-    IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(directory));
-    if (is_there) {
-        IBD_RETURN_IF_ERROR(DestroyDb(env, directory)); // of which no part counts as complete
-        IBD_RETURN_IF_ERROR(env.RemoveAll(directory));
-    }
+    IBD_RETURN_IF_ERROR(RemoveDbFolder(env, directory));
     IBD_RETURN_IF_ERROR(env.CreateDirectories(directory));
     return std::unique_ptr<TableDbBuilder>(
         new TableDbBuilder(env, std::move(directory), key, max_file_bytes));

@@ -7,7 +7,6 @@
 #include "storage/store_mark.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -22,22 +21,6 @@ constexpr const char* kAside = "_INVALID";
 constexpr const char* kCouldNotRemove = "Couldn't remove snapshot chainstate.";
 /** LevelDB removes files of such a name when it opens or destroys a database. */
 constexpr const char* kTemporaryDbFile = "000000.dbtmp";
-
-/** Whether a file of this name in a database's folder is LevelDB's. */
-bool IsDbFileName(std::string_view name)
-{
-    constexpr std::string_view kWhole[] = {"CURRENT", "LOCK", "LOG", "LOG.old"};
-    constexpr std::string_view kManifest = "MANIFEST-";
-    constexpr std::string_view kSuffixes[] = {".log", ".ldb", ".sst", ".dbtmp"};
-    const auto is_number = [](std::string_view text) {
-        return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-    };
-    if (std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole)) return true;
-    if (name.starts_with(kManifest)) return is_number(name.substr(kManifest.size()));
-    return std::any_of(std::begin(kSuffixes), std::end(kSuffixes), [&](std::string_view suffix) {
-        return name.ends_with(suffix) && is_number(name.substr(0, name.size() - suffix.size()));
-    });
-}
 
 /** Names in the folder of a snapshot's chainstate that neither Core nor this program uses. */
 Result<std::vector<std::string>> FindForeign(Env& env, const Path& folder)

@@ -30,7 +30,7 @@ RULES = [
     ("removes a folder with all that it holds: has the program made all of it?",
      r"env(\.|->)RemoveAll\(|filesystem::remove_all\(",
      {"booster/kept_work.cpp", "storage/chainstate_builder.cpp",
-      "storage/table_db.cpp", "swiftsync/chainstate_loader.cpp", "util/posix_env.cpp"}),
+      "storage/kv_store.cpp", "swiftsync/chainstate_loader.cpp", "util/posix_env.cpp"}),
     # Children have no signal blocked or ignored, no file of the node, and are collected.
     ("starts a process: StartShell() of util/process.h does it right",
      r"\bv?fork\(\)|\b(posix_spawnp?|exec[lv]p?e?|popen)\(|::system\(",

@@ -146,6 +146,12 @@ TEST_CASE("wiping, destroying, compacting, estimating")
     wipe.directory = dir / "db";
     wipe.wipe = true;
     CHECK(Must(Must(KvStore::Open(TestEnv(), TestLog(), wipe))->IsEmpty()));
+    // Only files with names of LevelDB go.
+    const Path foreign[] = {dir / "db" / "notes.log", dir / "db" / "7a.log"};
+    for (const Path& path : foreign) std::ofstream(path) << "a user's";
+    Must(DestroyDb(TestEnv(), dir / "db"));
+    CHECK(Must(TestEnv().List(dir / "db")).size() == 2);
+    for (const Path& path : foreign) Must(TestEnv().Remove(path));
     Must(DestroyDb(TestEnv(), dir / "db"));
     CHECK_FALSE(TestEnv().Exists(dir / "db"));
     Must(DestroyDb(TestEnv(), dir / "never was"));
