@@ -14,7 +14,6 @@ void DeferredInputs::Begin(ScriptFlags flags)
     m_flags = flags;
     m_signatures.Clear();
     m_waiting.clear();
-    m_waiting_cost = 0;
 }
 
 RuleResult DeferredInputs::RunPlainly(const Input& input)
@@ -35,7 +34,6 @@ DeferredInputs::Deferred DeferredInputs::RunDeferred(const Input& input)
     const bool ok = error == ScriptError::kOk && !m_signatures.Overrun();
     if (ok && m_signatures.AssumedAny()) {
         m_waiting.push_back({input, cost, m_signatures.Signatures()});
-        m_waiting_cost += cost;
         m_budget.AddWaiting(cost);
         return Deferred::kWaits;
     }
@@ -48,8 +46,9 @@ DeferredInputs::Deferred DeferredInputs::RunDeferred(const Input& input)
 /** Full also when it uses more than the room that is left, so that the next input has room. */
 bool DeferredInputs::IsBatchFull() const
 {
-    return m_signatures.Notes() >= kBatchNotes || m_waiting_cost >= kBatchCost ||
-           m_waiting_cost >= m_budget.Room();
+    const uint64_t waiting = m_budget.Waiting();
+    return m_signatures.Notes() >= kBatchNotes || waiting >= kBatchCost ||
+           waiting >= m_budget.Room();
 }
 
 RuleResult DeferredInputs::Run(const Input& input)
@@ -75,7 +74,6 @@ RuleResult DeferredInputs::Prove()
     const std::vector<bool> proven = m_signatures.Prove();
     CHECK(proven.size() == m_waiting.size());
     const std::vector<Waiting> waiting = std::exchange(m_waiting, {});
-    m_waiting_cost = 0;
     for (size_t i = 0; i < waiting.size(); ++i) {
         if (proven[i]) {
             m_budget.SettleProven(waiting[i].cost, saves ? waiting[i].signatures : 0);

@@ -39,6 +39,7 @@ public:
         ++m_proven;
     }
     void AddWasted(uint64_t cost) { m_wasted += cost; }
+    uint64_t Waiting() const { return m_waiting; }
     uint64_t Saved() const { return m_saved; }
     uint64_t Wasted() const { return m_wasted; }
     /** Number of inputs, for tests. */
@@ -79,7 +80,7 @@ public:
     /** `budget`: of the block, for this thread. Not for LanesMode::kOff. */
     DeferredInputs(LanesMode mode, DeferBudget& budget) : m_budget(budget), m_signatures(mode) {}
 
-    /** Drops waiting inputs. */
+    /** Drops waiting inputs; the caller resets the budget. */
     void Begin(ScriptFlags flags);
     /** Runs an input; its signatures may be verified by a later call. Runs it without deferring if
      *  the budget has no room. Returns the violation of the first input, in the order of calls,
@@ -111,7 +112,6 @@ private:
     ScriptFlags m_flags = 0;
     DeferredSignatures m_signatures;
     std::vector<Waiting> m_waiting;
-    size_t m_waiting_cost = 0;
     size_t m_broken_tag = 0;
 };
 
