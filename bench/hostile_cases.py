@@ -255,12 +255,16 @@ def multisig_verifies(scale):
                 one_input(script, b"", max(1, int(100 * scale))))
 
 
+def twenty_of_twenty(key):
+    """Twenty signatures, each looked for in the script, by twenty keys that `key` pushes."""
+    sigs = b"".join(push(der(1, i + 1) + b"\x01") for i in range(20))
+    return bytes([OP_0]) + sigs + bytes([1, 20]) + key * 20 + \
+        bytes([1, 20, OP_CHECKMULTISIG, OP_DROP])
+
+
 def multisig_deletes(scale):
     """Twenty signatures are looked for in a long script."""
-    sigs = b"".join(push(der(1, i + 1) + b"\x01") for i in range(20))
-    group = bytes([OP_0]) + sigs + bytes([1, 20]) + push(NO_POINT) * 20 + \
-        bytes([1, 20, OP_CHECKMULTISIG, OP_DROP])
-    body = group * 9 + bytes([OP_1])
+    body = twenty_of_twenty(push(NO_POINT)) * 9 + bytes([OP_1])
     script = unrun(bytes([OP_1]) * (MOST_SCRIPT - len(body) - 3)) + body
     return Case("CHECKMULTISIG 20 of 20, long script", P2SH,
                 one_input(script, b"", max(1, int(400 * scale))))
@@ -292,10 +296,7 @@ def decided_false(scale):
 def searches_behind_one(scale):
     """Twenty signatures at a time are looked for in a long script, by keys that are none, behind
     one wrong signature."""
-    sigs = b"".join(push(der(1, i + 1) + b"\x01") for i in range(20))
-    group = bytes([OP_0]) + sigs + bytes([1, 20]) + bytes([OP_1]) * 20 + \
-        bytes([1, 20, OP_CHECKMULTISIG, OP_DROP])
-    body = push(KEY) + bytes([OP_CHECKSIG, OP_DROP]) + group * 8 + bytes([OP_1])
+    body = push(KEY) + bytes([OP_CHECKSIG, OP_DROP]) + twenty_of_twenty(bytes([OP_1])) * 8 + ANYONE
     script = unrun(bytes([OP_1]) * (MOST_SCRIPT - len(body) - 3)) + body
     return Case("searches behind a signature", P2SH,
                 one_input(script, push(der(1, 1) + b"\x01"), max(1, int(300 * scale))))
