@@ -317,6 +317,7 @@ Result<> Node::StartRpc()
          .hints_made = [this](const Hints& hints,
                               const BlockHash& terminal) { m_peer_hints.Keep(hints, terminal); },
          .zmq = ZmqActive()});
+    m_chain_context.hides_tip = true;
     m_table.ShowProgress(m_overall);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
@@ -442,6 +443,7 @@ Result<> Node::GoLive()
     m_tx_intake.Start([this] { m_network->Wake(); },
                       [this](const Error& error) { StopFor(error); });
     m_table.EndWarmup();
+    m_chain_context.hides_tip = false;
     return {};
 }
 

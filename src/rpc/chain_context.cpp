@@ -75,9 +75,11 @@ AddressPrefixes ChainContext::Prefixes() const
     return {params.pubkey_address_prefix, params.script_address_prefix, params.bech32_hrp};
 }
 
-const HeaderNode& TipOrGenesis(const ChainManager& chain)
+const HeaderNode& TipOrGenesis(const ChainContext& context)
 {
-    if (const HeaderNode* const tip = chain.Tip()) return *tip;
+    const ChainManager& chain = context.Headers();
+    const HeaderNode* const tip = chain.Tip();
+    if (tip != nullptr && !context.hides_tip) return *tip;
     return *chain.Read().Tree().Genesis();
 }
 

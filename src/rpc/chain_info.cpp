@@ -14,11 +14,6 @@ namespace {
 
 std::string BitsHex(uint32_t bits) { return fmt::format("{:08x}", bits); }
 
-const HeaderNode& TipOrGenesis(const ChainContext& context)
-{
-    return TipOrGenesis(context.Headers());
-}
-
 void AppendPruning(UniValue& out, const ChainManager& chain)
 {
     out.pushKV("pruned", Bool(chain.IsPruneMode()));
@@ -70,7 +65,7 @@ void AppendHistory(UniValue& out, const ChainContext& context)
 UniValue BlockchainInfo(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
-    const HeaderNode& tip = TipOrGenesis(chain);
+    const HeaderNode& tip = TipOrGenesis(context);
     UniValue out(UniValue::VOBJ);
     out.pushKV("chain", chain.Params().name);
     out.pushKV("blocks", Num(tip.height));
@@ -246,7 +241,7 @@ UniValue Chainstate(const ChainContext& context, const HeaderNode& tip, const He
 UniValue Chainstates(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
-    const HeaderNode& tip = TipOrGenesis(chain);
+    const HeaderNode& tip = TipOrGenesis(context);
     const auto [base, older] = SnapshotOf(chain);
     UniValue states(UniValue::VARR);
     if (base && older) states.push_back(Chainstate(context, *older, nullptr, false));
@@ -292,7 +287,7 @@ RpcMethod GetChainStates(ChainContext& context)
 UniValue TxStats(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& manager = context.Headers();
-    const HeaderNode* last = &TipOrGenesis(manager);
+    const HeaderNode* last = &TipOrGenesis(context);
     const ChainReader chain = manager.Read();
     if (call.Has(1)) {
         last = &FindBlock(chain, call.Hash(1, "blockhash"));

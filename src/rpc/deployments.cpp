@@ -107,7 +107,7 @@ UniValue DeploymentInfo(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Headers();
     const HeaderNode& block =
-        call.Has(0) ? FindBlock(chain.Read(), call.Hash(0, "blockhash")) : TipOrGenesis(chain);
+        call.Has(0) ? FindBlock(chain.Read(), call.Hash(0, "blockhash")) : TipOrGenesis(context);
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("hash", block.hash.ToHex());

@@ -52,7 +52,7 @@ size_t PoolSize(const TxPool& pool)
 UniValue MiningInfo(const MiningContext& context)
 {
     const ChainManager& chain = context.chain.Headers();
-    const HeaderNode& tip = TipOrGenesis(chain);
+    const HeaderNode& tip = TipOrGenesis(context.chain);
     const ConsensusParams& params = chain.Params().consensus;
     UniValue out(UniValue::VOBJ);
     out.pushKV("blocks", Num(tip.height));
@@ -83,7 +83,7 @@ UniValue NetworkHashRate(const ChainContext& context, const RpcCall& call)
                        "Invalid nblocks. Must be a positive number or -1."};
     }
     const ChainManager& chain = context.Headers();
-    const HeaderNode& tip = TipOrGenesis(chain);
+    const HeaderNode& tip = TipOrGenesis(context);
     if (height < -1 || height > tip.height) {
         throw RpcError{RpcCode::kInvalidParameter, "Block does not exist at specified height"};
     }

@@ -191,6 +191,28 @@ class DuringRebuild(FunctionalTest):
         node.wait_for_tip(self.made.tip).stop()
         return met
 
+    def first_tip(self, *args):
+        """Asks for the height until it is above genesis."""
+        self.main.launch(*self.made.trust, *args)
+        while True:
+            try:
+                if self.main.rpc("getblockcount") > 0:
+                    return
+            except RpcError as error:
+                self.assertEqual(error.code, RPC_IN_WARMUP)
+            except (OSError, http.client.HTTPException, ValueError):
+                self.assertTrue(self.main.running, self.main.errors)
+
+    def test_a_call_that_shows_the_tip(self):
+        """Then all calls are answered."""
+        for mode in (["-reindex-chainstate", "-ibdbooster"],
+                     ["-reindex", f"-ibdboosterfile={self.made.container}"],
+                     ["-reindex", "-ibdbooster=0"]):
+            with self.subTest(mode=mode):
+                self.first_tip(*mode)
+                self.main.rpc(*NEEDS_COINS)  # raises if it is refused
+                self.main.wait_for_tip(self.made.tip).stop()
+
     def test_calls_without_coins(self):
         for mode in (["-reindex-chainstate", "-ibdbooster"],
                      ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}"],

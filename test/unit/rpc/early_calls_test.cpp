@@ -98,3 +98,14 @@ TEST_CASE("calls that do not wait are answered before there is a tip")
     }
     CHECK(kit.Outcome("gettxout", std::string(R"(["00", 0])")).starts_with("-28: Building…"));
 }
+
+TEST_CASE("calls that need no coins can hide the tip")
+{
+    CallsKit kit;
+    const std::string height = kit.Outcome("getblockcount");
+    CHECK(height != "0");
+    kit.calls.chain.hides_tip = true;
+    CHECK(kit.Outcome("getblockcount") == "0");
+    kit.calls.chain.hides_tip = false;
+    CHECK(kit.Outcome("getblockcount") == height);
+}
