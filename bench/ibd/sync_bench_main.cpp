@@ -371,6 +371,7 @@ void BenchUndo(Chain& chain, Options& args)
     const Path work = args["--work"];
     UndoOptions options{MakeJoinOptions(chain, args), ChecksNamed(args["--checks"])};
     options.join.connected = options.checks != UndoChecks::kScripts;
+    options.known_height = chain.tree.BestHeader()->height;
     const int last = std::stoi(args["--last"]);
     if (last > 0) options.first_height = chain.tree.BestHeader()->height - last + 1;
     const Meter meter(*chain.env);

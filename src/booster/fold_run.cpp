@@ -2,6 +2,7 @@
 #include "booster/fold_run.h"
 
 #include "booster/block_refetch.h"
+#include "booster/known_blocks.h"
 #include "booster/reindex_supply.h"
 #include "swiftsync/sync_progress.h"
 #include "validation/pruning.h"
@@ -40,10 +41,15 @@ FoldSearch::PlaceOf PlacesIn(const ChainManager& chain)
 
 } // namespace
 
-BoosterOptions FoldRun::OptionsFor(bool full, FoldObserver* observer) const
+BoosterOptions FoldRun::OptionsFor(const HeaderNode& terminal, bool full,
+                                   FoldObserver* observer) const
 {
     BoosterOptions options = m_parts.Booster();
     options.full_validation = full;
+    if (full) {
+        options.known_height =
+            FindKnownBlocks(m_parts.log, *m_parts.chain, terminal, options.signature_lanes);
+    }
     if (observer) {
         options.observers.push_back(observer);
         options.memory_bytes = FoldSearch::FoldShare(options.memory_bytes);
@@ -69,7 +75,7 @@ Result<Verdict> FoldRun::RunStored(const HeaderNode& terminal, bool full)
     const auto observer = ObserverOf({.terminal = terminal, .place = PlacesIn(*m_parts.chain)});
     return m_parts.watch.Run(std::make_unique<SyncEngine>(
         m_parts.env, m_parts.log, m_parts.params, terminal, m_parts.Blocks(), *m_parts.hints,
-        OptionsFor(full, observer.get())));
+        OptionsFor(terminal, full, observer.get())));
 }
 
 Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, BlockFetcher& peers)
@@ -101,7 +107,7 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
     m_parts.watch.ShowSupply(&supply);
     Result<Verdict> verdict = m_parts.watch.Run(std::make_unique<SyncEngine>(
         m_parts.env, m_parts.log, m_parts.params, terminal, m_parts.Blocks(), supply,
-        *m_parts.hints, OptionsFor(full, observer.get())));
+        *m_parts.hints, OptionsFor(terminal, full, observer.get())));
     peers.StopFetching();
     m_parts.watch.Release();
     return verdict;
@@ -110,7 +116,7 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
 Result<Verdict> FoldRun::RunOwn(const HeaderNode& terminal, bool full, const Hints& hints,
                                 const FirstPass* first)
 {
-    BoosterOptions options = OptionsFor(full, nullptr);
+    BoosterOptions options = OptionsFor(terminal, full, nullptr);
     options.remember_bad = false; // a single bit flip in memory would disable them forever
     Result<Verdict> verdict = m_parts.watch.Run(
         std::make_unique<SyncEngine>(m_parts.env, m_parts.log, m_parts.params, terminal,
@@ -122,7 +128,8 @@ Result<Verdict> FoldRun::RunOwn(const HeaderNode& terminal, bool full, const Hin
 Result<> FoldRun::RunSurvey(const HeaderNode& terminal, BlockSurvey& survey)
 {
     const auto observer = ObserverOf({.terminal = terminal, .place = PlacesIn(survey, terminal)});
-    BoosterOptions options = OptionsFor(m_parts.Booster().full_validation, observer.get());
+    // Not full validation: a new index has no undo data.
+    BoosterOptions options = OptionsFor(terminal, false, observer.get());
     options.fold_only = true;
     ReindexSupply supply(m_parts.env, m_parts.log, m_parts.Blocks(), survey, terminal);
     m_plan.Set({WorkStep::kFold, WorkStep::kIndex, WorkStep::kLoad}, survey, terminal);

@@ -23,7 +23,7 @@ public:
 
 private:
     /** An observer is a FoldSearch, with which the fold shares its memory. */
-    BoosterOptions OptionsFor(bool full, FoldObserver* observer) const;
+    BoosterOptions OptionsFor(const HeaderNode& terminal, bool full, FoldObserver* observer) const;
     /** Null: no observer. */
     std::unique_ptr<FoldObserver> ObserverOf(FoldTask fold);
     Result<Verdict> RunStored(const HeaderNode& terminal, bool full);

@@ -56,11 +56,10 @@ ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block
     return ScriptCheckReason::kSkip;
 }
 
-bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block)
+int32_t KnownHeight(const HeaderTree& tree, const HeaderNode& top, const BlockHash& known)
 {
-    const ConsensusParams& known = tree.Params().consensus;
-    return ScriptCheckFor(tree, block, known.assume_valid, known.minimum_chain_work) ==
-           ScriptCheckReason::kSkip;
+    const HeaderNode* const fork = LastCommonAncestor(&top, tree.Find(known));
+    return fork != nullptr ? fork->height : 0;
 }
 
 } // namespace ibd

@@ -33,9 +33,10 @@ const char* ScriptCheckReasonText(ScriptCheckReason reason);
 ScriptCheckReason ScriptCheckFor(const HeaderTree& tree, const HeaderNode& block,
                                  const BlockHash& assume_valid, const Arith256& minimum_work);
 
-/** Whether the block is an ancestor of the built-in assumed-valid block, regardless of
- *  -assumevalid. Its scripts are known to be valid, so faster verification in batches may be used.
- */
-bool BelowKnownBlock(const HeaderTree& tree, const HeaderNode& block);
+/** The height up to which the blocks of the chain that ends at `top` are known to be valid: that of
+ *  the last one that is `known` or an ancestor of it. 0: `known` is null, not among the headers, or
+ *  on another branch. If the scripts of these blocks run nevertheless, signatures may be verified
+ *  in batches. */
+int32_t KnownHeight(const HeaderTree& tree, const HeaderNode& top, const BlockHash& known);
 
 } // namespace ibd

@@ -3,9 +3,10 @@
 
 namespace ibd {
 
-void DeferredScripts::Begin(ScriptFlags flags)
+void DeferredScripts::Begin(ScriptFlags flags, bool batches)
 {
     m_flags = flags;
+    m_batches = batches && m_mode != LanesMode::kOff;
     m_budget = {};
     m_inputs.Begin(flags);
     m_held.clear();
@@ -28,7 +29,7 @@ void DeferredScripts::KeepScripts(Held& held)
 
 RuleResult DeferredScripts::Add(const TxView& tx, std::span<const SpentOutput> spent)
 {
-    if (m_mode == LanesMode::kOff || !m_budget.Left()) {
+    if (!m_batches || !m_budget.Left()) {
         IBD_RETURN_IF_VIOLATED(Finish());
         const TxHashes hashes(tx, spent);
         return CheckInputScripts(tx, spent, hashes, m_flags, 0, spent.size());

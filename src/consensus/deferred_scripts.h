@@ -17,8 +17,9 @@ public:
 
     explicit DeferredScripts(LanesMode mode) : m_mode(mode), m_inputs(mode, m_budget) {}
 
-    /** Starts the next block; drops waiting inputs of an earlier one. */
-    void Begin(ScriptFlags flags);
+    /** Starts the next block; drops waiting inputs of an earlier one. `batches`: false: its
+     *  signatures are verified one by one by libsecp256k1. */
+    void Begin(ScriptFlags flags, bool batches = true);
     /** Runs the scripts of a transaction, in block order. `spent`: one output for each input;
      *  copied if an input waits. The transaction must live until Finish(). A violation, of this or
      *  an earlier transaction, ends the block. */
@@ -40,7 +41,8 @@ private:
 
     const LanesMode m_mode;
     ScriptFlags m_flags = 0;
-    DeferBudget m_budget; //!< of this block
+    bool m_batches = true; //!< of this block
+    DeferBudget m_budget;  //!< of this block
     DeferredInputs m_inputs;
     std::deque<Held> m_held; //!< m_inputs points into it
     size_t m_held_bytes = 0;

@@ -5,7 +5,9 @@
 // Algorithm: interleaved windows of signed digits (Moeller, "Algorithms for Multi-Exponentiation",
 // 2001). One sequence of 128 doublings serves four factors: the lower and the upper 128 bits
 // of g, with digits of 11 bits and tables of multiples of G and 2^128 G that are made once; and the
-// halves of q, with digits of 4 bits and a table of 1 Q to 8 Q that is made in each lane.
+// halves of q, with digits of 4 bits and a table of 1 Q to 8 Q that is made in each lane. Its
+// points get the same Z, by the ratios of the Z of successive sums (compare Meloni, "New Point
+// Addition Formulae for ECC Applications", 2007).
 //
 // Bounds: coordinates are reduced (lanes_field.h) before and after each function; loose differences
 // occur only inside.

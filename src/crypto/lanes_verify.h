@@ -3,10 +3,13 @@
 // processed at a time, so that they share an inversion and fill each other's latencies.
 //
 // Algorithm: y of a key is a square root of x^3 + 7, a power as p = 3 mod 4 (SEC 1, 2.3.4). The sum
-// g G + q Q has the x, or the x and parity of y, that the equation states (signature_batch.cpp).
-// All comparisons are of reduced numbers modulo p.
+// g G + q Q is compared with r, modulo p (signature_batch.cpp makes the equations):
+//   - ECDSA, g = message / s, q = r / s: x is r;
+//   - BIP 340, g = s, q = -challenge: x is r and y is even;
+//   - a taproot tweak, g = tweak, q = 1: x is the output key's, and y has the stated parity.
 //
-// Bounds: x, y and r are below p, or the lane is "bad". An r below p - n is "unsure", because the
+// Bounds: x, y and r are below p, or the lane is "bad". Factors are below n; signature_batch.cpp
+// refuses an r or s of ECDSA that is zero or not below n. An r below p - n is "unsure", because the
 // x modulo n that ECDSA compares may be that of r + n.
 #pragma once
 

@@ -47,10 +47,11 @@ Hash32 SchnorrChallenge(ByteSpan r, ByteSpan key, const Hash32& message)
 
 } // namespace
 
-const char* SignatureVerifierName(LanesMode mode)
+std::string SignatureVerifierName(LanesMode mode)
 {
     if (mode == LanesMode::kOff || lanes::BestVerifier() == nullptr) return "libsecp256k1";
-    return lanes::IfmaVerifier() != nullptr ? "avx512ifma" : "avx2";
+    const std::string name = lanes::IfmaVerifier() != nullptr ? "avx512ifma" : "avx2";
+    return mode == LanesMode::kCheck ? name + ", compared with libsecp256k1" : name;
 }
 
 bool LanesAgree(lanes::VerifyFunction verifier)
@@ -83,12 +84,20 @@ bool LanesAgree(lanes::VerifyFunction verifier)
     return batch.Decide() == expected;
 }
 
-LanesMode UsableLanes(LanesMode wanted, bool& broken, lanes::VerifyFunction verifier)
+LanesChoice UsableLanes(LanesMode wanted, lanes::VerifyFunction verifier)
 {
-    broken = false;
-    if (wanted == LanesMode::kOff || verifier == nullptr) return LanesMode::kOff;
-    broken = !LanesAgree(verifier);
-    return broken ? LanesMode::kOff : wanted;
+    if (wanted == LanesMode::kOff) return {LanesMode::kOff};
+    if (verifier == nullptr) {
+        const bool compares = wanted == LanesMode::kCheck;
+        return {LanesMode::kOff,
+                compares ? "-signaturelanes=check compares nothing: this processor has neither "
+                           "AVX-512 IFMA nor AVX2 with FMA, so libsecp256k1 verifies all signatures"
+                         : nullptr};
+    }
+    if (LanesAgree(verifier)) return {wanted};
+    return {LanesMode::kOff, "The vector lanes of this processor computed signatures wrongly, so "
+                             "libsecp256k1 verifies all of them (as with -signaturelanes=0). Check "
+                             "the machine's memory and processor"};
 }
 
 SignatureBatch::SignatureBatch(LanesMode mode, lanes::VerifyFunction verifier)

@@ -18,17 +18,20 @@ enum class LanesMode : uint8_t {
     kCheck, //!< both; a difference is a bug and aborts the program
 };
 
-/** The verifier on this machine in that mode: "avx512ifma", "avx2" or "libsecp256k1". */
-const char* SignatureVerifierName(LanesMode mode);
+/** The verifier on this machine in that mode: "avx512ifma", "avx2" or "libsecp256k1"; for kCheck
+ *  "avx512ifma, compared with libsecp256k1". */
+std::string SignatureVerifierName(LanesMode mode);
 
 /** Self-test: whether `verifier` gives libsecp256k1's verdicts for a hundred signatures, every
  *  second one invalid. Run at start-up to detect a faulty processor; takes ten milliseconds. */
 bool LanesAgree(lanes::VerifyFunction verifier = lanes::BestVerifier());
 
-/** The mode to use: `wanted`, or kOff if there is no verifier or it fails the self-test. Sets
- *  `broken` if it failed. */
-LanesMode UsableLanes(LanesMode wanted, bool& broken,
-                      lanes::VerifyFunction verifier = lanes::BestVerifier());
+struct LanesChoice {
+    LanesMode mode;
+    const char* warning = nullptr; //!< why it is not the wanted mode; null: no reason to warn
+};
+/** The mode to use: `wanted`, or kOff if there is no verifier or it fails the self-test. */
+LanesChoice UsableLanes(LanesMode wanted, lanes::VerifyFunction verifier = lanes::BestVerifier());
 
 class SignatureBatch {
 public:

@@ -10,15 +10,15 @@ namespace ibd {
 Found<std::string> SpentRules::Check(const HeaderNode& node, const PlainBlock& block,
                                      std::span<const ByteSpan> spent)
 {
-    if (m_checks == UndoChecks::kNone) return std::nullopt;
-    if (m_checks == UndoChecks::kRules) {
+    if (m_options.checks == UndoChecks::kNone) return std::nullopt;
+    if (m_options.checks == UndoChecks::kRules) {
         IBD_ASSIGN_OR_RETURN(const RuleResult broken, Run(node, block.Txs(), spent));
         if (!broken) return std::nullopt;
     }
     // Runs again after a broken rule to name the transaction, because the first run computes no
     // txids.
     IBD_ASSIGN_OR_RETURN(const RuleResult broken, RunAll(node, block, spent));
-    CHECK(broken || m_checks == UndoChecks::kScripts);
+    CHECK(broken || m_options.checks == UndoChecks::kScripts);
     if (!broken) return std::nullopt;
     return std::optional(fmt::format("block {} at height {}: {}", node.hash.ToHex(), node.height,
                                      broken->ToString()));
@@ -48,7 +48,7 @@ RuleVerdict SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
     const NodeAncestry prev(node.prev);
     BlockSpendRules rules(node.height, node.hash, prev, m_params.consensus);
     RuleResult bad_script;
-    m_scripts.Begin(rules.Flags());
+    m_scripts.Begin(rules.Flags(), node.height <= m_options.known_height);
     for (const TxView& tx : txs) {
         const size_t inputs = &tx == txs.data() ? 0 : tx.inputs.size();
         IBD_RETURN_IF_ERROR(View(spent.first(inputs)));
@@ -56,7 +56,7 @@ RuleVerdict SpentRules::Run(const HeaderNode& node, std::span<const TxView> txs,
         if (auto broken = rules.Add(tx, m_views)) {
             return RuleResult(NameInput(std::move(*broken), tx, node.height));
         }
-        if (m_checks == UndoChecks::kScripts && inputs > 0 && !bad_script) {
+        if (m_options.checks == UndoChecks::kScripts && inputs > 0 && !bad_script) {
             bad_script = RunScripts(tx);
         }
     }

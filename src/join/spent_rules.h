@@ -14,10 +14,9 @@ namespace ibd {
 
 class SpentRules {
 public:
-    /** `store`: holds the blocks. Both references must outlive it. */
-    SpentRules(const ChainParams& params, const BlockStore& store, UndoChecks checks,
-               LanesMode lanes = LanesMode::kOn)
-        : m_params(params), m_store(store), m_checks(checks), m_scripts(lanes)
+    /** `store`: holds the blocks. All references must outlive it. */
+    SpentRules(const ChainParams& params, const BlockStore& store, const UndoOptions& options)
+        : m_params(params), m_store(store), m_options(options), m_scripts(options.signature_lanes)
     {
     }
 
@@ -26,6 +25,8 @@ public:
      *  malformed. A system error: the block is damaged. */
     Found<std::string> Check(const HeaderNode& node, const PlainBlock& block,
                              std::span<const ByteSpan> spent);
+    /** For tests. */
+    const DeferredScripts& Scripts() const { return m_scripts; }
 
 private:
     RuleVerdict RunAll(const HeaderNode& node, const PlainBlock& block,
@@ -38,7 +39,7 @@ private:
 
     const ChainParams& m_params;
     const BlockStore& m_store;
-    const UndoChecks m_checks;
+    const UndoOptions& m_options;
     DeferredScripts m_scripts;
     BlockView m_view; //!< with ids, where they are needed
     // The current transaction.

@@ -33,7 +33,10 @@ enum class UndoChecks : uint8_t {
 struct UndoOptions {
     JoinOptions join; //!< `pairs` is set
     UndoChecks checks = UndoChecks::kRules;
-    LanesMode signature_lanes = LanesMode::kOn; //!< with kScripts
+    /** With kScripts: how signatures are verified up to known_height; above libsecp256k1 verifies
+     *  alone. */
+    LanesMode signature_lanes = LanesMode::kOn;
+    int32_t known_height = 0; //!< of the last block that is known to be valid (KnownHeight())
     bool records = true; //!< false: blocks are only checked, and records have no bytes
     /** Blocks below this height have undo data and are not checked again. At least 1. */
     int32_t first_height = 1;

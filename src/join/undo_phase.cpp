@@ -31,8 +31,7 @@ public:
         : m_phase(phase), m_job(phase.m_job), m_spills(coins), m_coins(CoinRecordSize),
           m_blocks(m_job.env, phase.m_store, m_job.params.consensus, m_job.terminal, phase.m_places,
                    phase.m_state.checksums),
-          m_rules(m_job.params, phase.m_store, phase.m_options.checks,
-                  phase.m_options.signature_lanes)
+          m_rules(m_job.params, phase.m_store, phase.m_options)
     {
     }
 

@@ -203,15 +203,11 @@ Result<> Start::Prepare()
 void Start::ChooseSignatureVerifier()
 {
     LanesMode& mode = m_options.booster.signature_lanes;
-    bool broken = false;
-    mode = UsableLanes(mode, broken);
-    if (broken) {
-        InitWarning(m_log, "The vector lanes of this processor computed signatures wrongly, so "
-                           "libsecp256k1 verifies all of them (as with -signaturelanes=0). Check "
-                           "the machine's memory and processor");
-    }
-    m_log.Info("Signatures in full validation, and below blocks that are known to be valid, are "
-               "verified with {}",
+    const LanesChoice usable = UsableLanes(mode);
+    if (usable.warning) InitWarning(m_log, usable.warning);
+    mode = usable.mode;
+    m_log.Info("Signatures below the assumed-valid block, where they are not skipped, are verified "
+               "with {}",
                SignatureVerifierName(mode));
 }
 

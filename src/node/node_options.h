@@ -31,6 +31,7 @@ struct NodeOptions {
     size_t signature_cache_bytes = 32 << 20; //!< -maxsigcachesize, both caches together
     int64_t max_tip_age = 24 * 60 * 60;      //!< -maxtipage, seconds
     BlockHash assume_valid;
+    BlockHash known_valid; //!< see ChainManagerOptions
     Arith256 minimum_work;
     bool reindex = false;
     bool reindex_chainstate = false; //!< also set with -reindex

@@ -106,10 +106,10 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "directory, and send them to peers that ask (default: 1)",
      kYesOrNo, kFlag<&NodeOptions::serve_hints>},
     {"-signaturelanes", "=<mode>",
-     "How signatures are verified in full validation, and with -assumevalid=0 below the built-in "
-     "assumed-valid block. 1: several at a time, if the processor has AVX-512 IFMA or AVX2; 0: one "
-     "by one, with libsecp256k1; check: in both ways, and the node stops at a difference (default: "
-     "1)",
+     "How signatures up to the assumed-valid block are verified, in full validation and with "
+     "-assumevalid=0 (then the built-in block counts). 1: several at a time, if the processor has "
+     "AVX-512 IFMA or AVX2; 0: one by one, with libsecp256k1; check: in both ways, and the node "
+     "stops at a difference (default: 1). Above that block libsecp256k1 verifies alone",
      kPlain, kChoice<kLanes, &NodeOptions::booster, &BoosterOptions::signature_lanes>},
 };
 

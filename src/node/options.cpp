@@ -68,6 +68,8 @@ Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptio
         if (!hash) return BadData("-assumevalid={}: no hash", *text);
         out.assume_valid = *hash;
     }
+    const bool names_none = out.assume_valid.IsNull(); // -assumevalid=0 doubts no block
+    out.known_valid = names_none ? params.consensus.assume_valid : out.assume_valid;
     out.minimum_work = params.consensus.minimum_chain_work;
     if (const auto text = args.Get("-minimumchainwork")) {
         const auto work = Arith256::FromHex(FullHex(*text));

@@ -16,6 +16,7 @@ ChainManagerOptions ManagerOptions(Env& env, const NodeOptions& options)
     ChainManagerOptions out;
     out.cache_bytes = options.cache.coins;
     out.assume_valid = options.assume_valid;
+    out.known_valid = options.known_valid;
     out.minimum_work = options.minimum_work;
     out.threads = 1 + options.prevout_threads;
     out.max_tip_age = options.max_tip_age;

@@ -224,8 +224,8 @@ constexpr const char* kResult =
     "      \"timeleft\" : n        (numeric) seconds to the tip, estimated; absent while unknown\n"
     "    }, ...\n"
     "  },\n"
-    "  \"verifier\" : \"str\"        (string) verifies signatures in full validation and below the "
-    "built-in assumed-valid block: avx512ifma or avx2 (in batches), or libsecp256k1\n"
+    "  \"verifier\" : \"str\"        (string) verifies the signatures of blocks up to the "
+    "assumed-valid one, if their scripts run: avx512ifma or avx2 (in batches), or libsecp256k1\n"
     "}";
 
 } // namespace

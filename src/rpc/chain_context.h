@@ -39,8 +39,8 @@ struct ChainContext {
     std::atomic<ChainManager*> chain = nullptr;
     /** Set before `chain`; null in tests, which change the chain on the caller's thread. */
     std::atomic<ChainThread*> chain_thread = nullptr;
-    /** Calls that need no coins show genesis as the tip: set by the node until it answers all calls.
-     *  A client that waits for a height may then call everything. */
+    /** Calls that need no coins show genesis as the tip: set by the node until it answers all
+     *  calls. A client that waits for a height may then call everything. */
     std::atomic<bool> hides_tip = false;
     /** Null until they are open, and in tests. */
     std::atomic<const Indexes*> indexes = nullptr;
@@ -100,7 +100,7 @@ struct ChainContext {
     std::string UndoNote() const;
 };
 
-/** The tip for calls that need no coins: genesis if there is no chainstate, or the tip is hidden. */
+/** The tip for calls that need no coins; genesis without a chainstate, or if the tip is hidden. */
 const HeaderNode& TipOrGenesis(const ChainContext& context);
 
 /** A block and the coins that it spent. */

@@ -44,8 +44,10 @@ FoldWorker::FoldWorker(const FoldContext& context, size_t number, WorkerCounters
 /** Makes m_full if full validation is on. */
 BlockTaker::OtherCheck FoldWorker::MakeFullCheck()
 {
-    if (!m_context.options.full_validation) return {};
-    m_full.emplace(m_context.params, m_context.blocks, m_context.options.signature_lanes);
+    const BoosterOptions& options = m_context.options;
+    if (!options.full_validation) return {};
+    m_full.emplace(m_context.params, m_context.blocks, options.signature_lanes,
+                   options.known_height);
     return [this](const BlockView& block, const HeaderNode& node) {
         return m_full->Check(block, node);
     };

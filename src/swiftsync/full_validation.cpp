@@ -96,7 +96,7 @@ RuleResult FullValidation::CheckRules(const BlockView& block, const HeaderNode& 
         IBD_RETURN_IF_VIOLATED(rules.Add(txs[t], SpentBy(t)));
     }
     IBD_RETURN_IF_VIOLATED(rules.CheckCoinbaseValue(txs[0]));
-    m_scripts.Begin(rules.Flags());
+    m_scripts.Begin(rules.Flags(), node.height <= m_known_height);
     for (size_t t = 1; t < txs.size(); ++t) { // last, as scripts take longest
         IBD_RETURN_IF_VIOLATED(CheckScripts(txs[t], SpentBy(t)));
     }

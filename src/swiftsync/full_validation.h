@@ -17,9 +17,10 @@ namespace ibd {
 
 class FullValidation {
 public:
-    FullValidation(const ChainParams& params, const BlockStore& blocks,
-                   LanesMode lanes = LanesMode::kOn)
-        : m_params(params), m_blocks(blocks), m_scripts(lanes)
+    /** Signatures of blocks up to `known_height` are verified in batches. */
+    FullValidation(const ChainParams& params, const BlockStore& blocks, LanesMode lanes,
+                   int32_t known_height)
+        : m_params(params), m_blocks(blocks), m_known_height(known_height), m_scripts(lanes)
     {
     }
 
@@ -32,6 +33,8 @@ public:
      *  subtracts the coins claimed for its inputs. */
     void AddTo(Aggregate& sum, const BlockView& block, uint32_t height, const BlockDelta& delta,
                const FoldRules& rules);
+    /** For tests. */
+    const DeferredScripts& Scripts() const { return m_scripts; }
 
 private:
     Result<> ReadUndo(const BlockView& block, const HeaderNode& node);
@@ -46,6 +49,7 @@ private:
 
     const ChainParams& m_params;
     const BlockStore& m_blocks;
+    const int32_t m_known_height;
     DeferredScripts m_scripts;
     BlockUndo m_undo;
     std::vector<uint32_t> m_by_txid;    //!< transactions of the block by id; empty: not sorted yet

@@ -25,8 +25,10 @@ struct BoosterOptions {
     /** Check every rule and script, with the coins of undo data (-ibdboosterfullvalidation): no
      *  block is assumed valid. */
     bool full_validation = false;
-    /** How full validation verifies signatures. */
+    /** How full validation verifies signatures up to known_height; above libsecp256k1 verifies
+     *  alone. */
     LanesMode signature_lanes = LanesMode::kOn;
+    int32_t known_height = 0; //!< of the last block that is known to be valid (KnownHeight())
     /** Check all rules but scripts with joined coins (-ibdboosterchecks). Ignored by the engine:
      *  these checks are done before it runs. */
     bool check_rules = false;

@@ -17,6 +17,8 @@ namespace ibd {
 struct ChainManagerOptions {
     size_t cache_bytes = 450 << 20;     //!< bound of the coins cache (-dbcache less LevelDB's part)
     BlockHash assume_valid;             //!< -assumevalid; null: run all scripts
+    BlockHash known_valid; //!< if scripts run up to this block, signatures may be verified in
+                           //!< batches; null: no such block
     Arith256 minimum_work;              //!< -minimumchainwork
     SipKey hash_key{};                  //!< random, keys the coins table
     size_t threads = 1;                 //!< threads for reading coins ahead, including the caller's

@@ -2,9 +2,12 @@
 // threads, aggregate and loader; checkpoints are not shared with the other mode.
 #include "setup.h"
 
+#include "join/spent_rules.h"
 #include "support/testdata.h"
 #include "swiftsync/checkpoint.h"
 #include "swiftsync/full_validation.h"
+
+#include <deque>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -36,6 +39,41 @@ TEST_CASE("Full validation: the chainstate of serial validation, with signatures
             }
         }
     }
+}
+
+TEST_CASE("Full validation: above the last known block no signature is verified in a batch")
+{
+    FullSetup setup({.outputs_per_block = 25, .signed_spends = true});
+    constexpr int kKnown = 120;
+    FullValidation by_undo(setup.Params(), setup.Store(), LanesMode::kOn, kKnown);
+    UndoOptions options = setup.RebuildOptions(UndoChecks::kScripts);
+    options.known_height = kKnown;
+    SpentRules by_join(setup.Params(), setup.Store(), options);
+    size_t in_batches = 0, inputs_above = 0;
+    for (int height = 1; height <= setup.Height(); ++height) {
+        CAPTURE(height);
+        const HeaderNode& node = setup.NodeAt(height);
+        const Bytes& raw = setup.Blocks()[static_cast<size_t>(height) - 1];
+        BlockView view;
+        PlainBlock plain;
+        REQUIRE((view.Parse(raw).Ok() && plain.Parse(raw)));
+        std::deque<Bytes> coins;
+        for (const TxUndo& tx : setup.UndoAt(height).txs) {
+            for (const Coin& coin : tx.spent) {
+                AppendSpentCoin(coins.emplace_back(), coin.value, coin.script, coin.height,
+                                coin.coinbase);
+            }
+        }
+        REQUIRE_FALSE(Must(by_undo.Check(view, node)));
+        const std::vector<ByteSpan> spent(coins.begin(), coins.end());
+        REQUIRE_FALSE(Must(by_join.Check(node, plain, spent)));
+        const size_t proven = by_undo.Scripts().Budget().Proven();
+        CHECK(by_join.Scripts().Budget().Proven() == proven);
+        (height <= kKnown ? in_batches : inputs_above) += height <= kKnown ? proven : coins.size();
+        if (height > kKnown) CHECK(proven == 0);
+    }
+    CHECK(in_batches > 100);
+    CHECK(inputs_above > 20);
 }
 
 TEST_CASE("Full validation: a checkpoint of one mode is not continued in the other")

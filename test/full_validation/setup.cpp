@@ -186,6 +186,7 @@ Result<Verdict> FullSetup::Full(const std::vector<Bytes>& on_top,
     WriteHints(on_top, tip->hash);
     BoosterOptions options;
     options.full_validation = true;
+    options.known_height = AnyKnownHeight();
     options.directory = Booster();
     options.chainstate = Chainstate();
     options.background = false;
@@ -201,6 +202,7 @@ UndoOptions FullSetup::RebuildOptions(UndoChecks checks) const
     options.join.directory = m_dir.Get() / "undo";
     options.join.background = false;
     options.checks = checks;
+    options.known_height = AnyKnownHeight();
     return options;
 }
 

@@ -85,6 +85,8 @@ public:
     /** Leaves the files that a join of the chain keeps for a rebuild with these options. */
     Result<JoinVerdict> KeepPairs(const UndoOptions& options);
     UndoOptions RebuildOptions(UndoChecks checks) const;
+    /** The tip's height, so that blocks on top are verified without batches, or more. */
+    int AnyKnownHeight() const { return Height() + static_cast<int>(TestRng().Below(2)) * 100; }
     /** Coins after the blocks of the last Full(), by the naive map. */
     const Coins& Expected() const { return m_expected; }
     /** The chainstate that the booster made. */

@@ -58,29 +58,53 @@ class Valid(FullTest):
         self.wanted = self.serial(self.made)
 
     def test_reindex(self):
-        """Also where an assumed-valid block is named, which then counts for nothing."""
-        for args in ([], self.made.trust, ["-ibdboosterthreads=1", "-ibdboostermem=1"]):
+        """Also where an assumed-valid block is named: it only has its signatures, and those below,
+        verified in batches."""
+        end = self.made.terminal_height
+        for args, known in (
+                ([], "libsecp256k1 verifies all signatures, because the assumed-valid block is "
+                     "not known"),
+                ([f"-assumevalid={'ab' * 32}"], "because the assumed-valid block is not in this"),
+                (self.made.trust, f"signatures up to height {end}, "),
+                ([f"-assumevalid={self.made.tip}", "-ibdboosterthreads=1", "-ibdboostermem=1"],
+                 f"signatures up to height {self.made.height}, ")):
             with self.subTest(args=args):
                 node = self.made.place(self.node())
                 self.assertEqual(node.run("-reindex", FULL, *args, self.made.to_tip), (0, ""))
                 self.assert_checked(node, self.made.height)
+                self.assert_verified(node, known)
+                self.assertEqual("those above with libsecp256k1" in node.log_text,
+                                 self.has_lanes(node) and args == self.made.trust)
                 self.assert_as_serial(node, self.made, self.wanted)
+
+    @staticmethod
+    def has_lanes(node):
+        return "not skipped, are verified with avx" in node.log_text
+
+    def assert_verified(self, node, how):
+        """Without lanes the start has said all."""
+        self.assertEqual(how in node.log_text, self.has_lanes(node), node.log_text)
 
     def test_ways_to_verify_signatures(self):
         """In batches, one by one, and both ways beside each other: the same chainstate."""
         for mode in ("0", "1", "check"):
             with self.subTest(mode=mode):
                 node = self.made.place(self.node())
-                args = ["-reindex", FULL, f"-signaturelanes={mode}", self.made.to_tip]
-                self.assertEqual(node.run(*args), (0, ""))
-                self.assertIn("are verified with " + ("libsecp256k1" if mode == "0" else ""),
-                              node.log_text)
+                args = ["-reindex", FULL, f"-signaturelanes={mode}",
+                        f"-assumevalid={self.made.tip}", self.made.to_tip]
+                status, errors = node.run(*args)
+                self.assertEqual(status, 0, errors)
+                # With nothing to compare it says so.
+                self.assertEqual("check compares nothing" in errors,
+                                 mode == "check" and not self.has_lanes(node))
                 self.assert_as_serial(node, self.made, self.wanted)
                 node.start(f"-signaturelanes={mode}")
                 verifier = node.rpc("getboosterinfo")["verifier"]
                 self.assertIn(f"are verified with {verifier}\n", node.log_text)
                 if mode == "0":
                     self.assertEqual(verifier, "libsecp256k1")
+                self.assertEqual(verifier.endswith(", compared with libsecp256k1"),
+                                 mode == "check" and self.has_lanes(node))
                 node.stop()
         self.assert_refused(self.node(), "-signaturelanes=2", saying="must be 0, 1 or check")
 

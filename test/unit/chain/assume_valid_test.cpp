@@ -34,20 +34,18 @@ TEST_CASE("scripts are skipped only deep below the best header on the assumed-va
     CHECK(gate(chain[1], assumed, chain[3000]->chain_work + Arith256(1)) == R::kBestHeaderLowWork);
 }
 
-TEST_CASE(
-    "signatures may be verified in batches where the program's own parameters assume them valid")
+TEST_CASE("blocks are known to be valid up to where their chain leaves the known block's")
 {
-    ChainParams params = ParamsOf(Network::kRegtest);
-    HeaderTree tree(params);
+    HeaderTree tree(ParamsOf(Network::kRegtest));
     std::vector<HeaderNode*> chain{tree.Genesis()};
     for (uint32_t i = 1; i <= 3000; ++i) chain.push_back(Grow(tree, chain.back(), i));
-    CHECK_FALSE(BelowKnownBlock(tree, *chain[1])); // no block is known
-    params.consensus.assume_valid = chain[500]->hash;
-    params.consensus.minimum_chain_work = chain[2000]->chain_work;
-    CHECK(BelowKnownBlock(tree, *chain[1]));
-    CHECK(BelowKnownBlock(tree, *chain[500]));
-    CHECK_FALSE(BelowKnownBlock(tree, *chain[501]));
-    CHECK_FALSE(BelowKnownBlock(tree, *Grow(tree, chain[99], 99'999)));
+    CHECK(KnownHeight(tree, *chain[3000], {}) == 0);
+    CHECK(KnownHeight(tree, *chain[3000], BlockHash(std::array<uint8_t, 32>{7})) == 0);
+    const BlockHash known = chain[500]->hash;
+    CHECK(KnownHeight(tree, *chain[3000], known) == 500);
+    CHECK(KnownHeight(tree, *chain[500], known) == 500);
+    CHECK(KnownHeight(tree, *chain[499], known) == 499); // the known block is above
+    CHECK(KnownHeight(tree, *Grow(tree, chain[99], 99'999), known) == 99);
 }
 
 TEST_CASE("equivalent time is work over the rate of the tip")

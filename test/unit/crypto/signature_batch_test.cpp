@@ -468,13 +468,15 @@ TEST_CASE("signature batch: the look at the processor finds lanes that compute w
     CHECK(LanesAgree(nullptr));
     CHECK_FALSE(LanesAgree(AlwaysValid));
     CHECK_FALSE(LanesAgree(SometimesWrong));
-    bool broken = false;
-    CHECK(UsableLanes(LanesMode::kOn, broken, AlwaysValid) == LanesMode::kOff);
-    CHECK(broken);
+    CHECK(UsableLanes(LanesMode::kOn, AlwaysValid).mode == LanesMode::kOff);
+    CHECK(UsableLanes(LanesMode::kOn, AlwaysValid).warning != nullptr);
     for (const LanesMode mode : {LanesMode::kOn, LanesMode::kCheck, LanesMode::kOff}) {
-        CHECK(UsableLanes(mode, broken, lanes::VerifyOn<lanes::Secp256k1>) == mode);
-        CHECK(UsableLanes(mode, broken, nullptr) == LanesMode::kOff);
-        CHECK_FALSE(broken);
+        const LanesChoice usable = UsableLanes(mode, lanes::VerifyOn<lanes::Secp256k1>);
+        CHECK(usable.mode == mode);
+        CHECK(usable.warning == nullptr);
+        const LanesChoice without = UsableLanes(mode, nullptr);
+        CHECK(without.mode == LanesMode::kOff);
+        CHECK((without.warning != nullptr) == (mode == LanesMode::kCheck));
     }
 }
 

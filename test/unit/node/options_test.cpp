@@ -114,9 +114,15 @@ TEST_CASE("assumed-valid block and minimum work")
 {
     const std::string hash(64, 'a');
     CHECK(Read({("-assumevalid=" + hash).c_str()})->assume_valid.ToHex() == hash);
+    const BlockHash built_in = MakeChainParams(Network::kMain).consensus.assume_valid;
+    CHECK(Read({("-assumevalid=" + hash).c_str()}, "main")->known_valid.ToHex() == hash);
+    for (const char* none : {"-assumevalid=0", "-ibdboosterfullvalidation", "-listen=0"}) {
+        CHECK(Read({none}, "main")->known_valid == built_in);
+        CHECK(Read({none})->known_valid.IsNull());
+    }
     CHECK(Read({"-assumevalid=0"})->assume_valid.IsNull());
     CHECK(Read({"-noassumevalid"})->assume_valid.IsNull());
-    CHECK(Read({}, "main")->assume_valid == MakeChainParams(Network::kMain).consensus.assume_valid);
+    CHECK(Read({}, "main")->assume_valid == built_in);
     CHECK(Read({"-assumevalid=0x1f"})->assume_valid.ToHex() == std::string(62, '0') + "1f");
     CHECK(Read({"-minimumchainwork=ff"})->minimum_work == Arith256(255));
     CHECK(Read({"-minimumchainwork=0x0"})->minimum_work == Arith256(0));
