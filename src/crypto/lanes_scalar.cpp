@@ -38,15 +38,18 @@ bool SubtractFrom(std::array<uint64_t, kWords>& a, const std::array<uint64_t, kW
     return borrow != 0;
 }
 
-/** out += a * b, modulo out's size. */
+/** out += a * b, modulo out's size. The loops have fixed lengths, to be unrolled. */
 template <size_t kOut, size_t kA, size_t kB>
 void MultiplyAdd(std::array<uint64_t, kOut>& out, const std::array<uint64_t, kA>& a,
                  const std::array<uint64_t, kB>& b)
 {
+#pragma GCC unroll 8
     for (size_t i = 0; i < kA; ++i) {
         uint64_t carry = 0;
-        for (size_t j = 0; i + j < kOut && (j < kB || carry != 0); ++j) {
-            const Uint128 sum = Uint128{a[i]} * (j < kB ? b[j] : 0) + out[i + j] + carry;
+#pragma GCC unroll 8
+        for (size_t j = 0; i + j < kOut; ++j) {
+            Uint128 sum = Uint128{out[i + j]} + carry;
+            if (j < kB) sum += Uint128{a[i]} * b[j];
             out[i + j] = static_cast<uint64_t>(sum);
             carry = static_cast<uint64_t>(sum >> 64);
         }
@@ -146,10 +149,12 @@ Scalar Invert(const Scalar& a)
 {
     std::array<uint64_t, 4> exponent = kOrder;
     exponent[0] -= 2;
-    Scalar out{{1, 0, 0, 0}};
-    for (size_t bit = 256; bit-- > 0;) {
-        out = Multiply(out, out);
-        if ((exponent[bit / 64] >> bit % 64 & 1) != 0) out = Multiply(out, a);
+    std::array<Scalar, 16> power{Scalar{{1, 0, 0, 0}}};
+    for (size_t i = 1; i < power.size(); ++i) power[i] = Multiply(power[i - 1], a);
+    Scalar out = power[0];
+    for (size_t digit = 64; digit-- > 0;) {
+        for (int bit = 0; bit < 4; ++bit) out = Multiply(out, out);
+        out = Multiply(out, power[exponent[digit / 16] >> digit % 16 * 4 & 15]);
     }
     return out;
 }

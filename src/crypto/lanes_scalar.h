@@ -30,7 +30,8 @@ Scalar ScalarFromBytes(const uint8_t* bytes, bool* overflow);
 bool IsZero(const Scalar& a);
 Scalar Negate(const Scalar& a);
 Scalar Multiply(const Scalar& a, const Scalar& b);
-/** By Fermat's theorem; zero for zero. Some 300 multiplications: InvertAll shares one inversion. */
+/** By Fermat's theorem, with an exponent in digits of four bits; zero for zero. 335
+ *  multiplications: InvertAll shares one inversion. */
 Scalar Invert(const Scalar& a);
 /** Inverts each number with one inversion for all (Montgomery's trick). None may be zero. */
 void InvertAll(std::span<Scalar> numbers);
