@@ -86,7 +86,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .interrupt = m_interrupt,
                      .progress = ProgressOnTerminal(),
                      .set_status = [this](const std::string& status) { SetStatus(status); },
-                     .started = [this] { OpenEarlyCalls(); }}),
+                     .started = [this] { BeginLongWork(); }}),
       m_table(env), m_control{env,
                               m_table,
                               log,
@@ -117,9 +117,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_acceptance(params.consensus, m_options.policy, &m_caches),
       m_pool_feed(m_pool, m_acceptance, m_chain_context.chain, m_tip_coins, env,
                   [this](const Error& error) { StopFor(error); }),
-      m_assembler(env, log, m_pool, m_options.assembler), m_mining{m_chain_context, m_assembler,
-                                                                   m_pool,
-                                                                   [this] { return CountPeers(); }}
+      m_assembler(env, log, m_pool, m_options.assembler),
+      m_mining{m_chain_context, m_assembler, m_pool, [this] { return m_network->PeerCount(); }}
 {
     m_scripts.SetCaches(&m_caches);
     m_pool_context.file = {std::filesystem::absolute(dir.Net() / "mempool.dat"),
@@ -168,7 +167,7 @@ SessionOptions Node::BoosterSettings()
 SessionHooks Node::BoosterHooks()
 {
     return {
-        .started = [this] { OpenEarlyCalls(); },
+        .started = [this] { BeginLongWork(); },
         .set_status = [this](const std::string& status) { SetStatus(status); },
         .start_fetcher = [this](ChainManager& chain) { return StartFetcher(chain); },
         .fetch_hints = [this](ChainManager& chain) { return FetchHints(chain); },
@@ -317,7 +316,6 @@ Result<> Node::StartRpc()
          .hints_made = [this](const Hints& hints,
                               const BlockHash& terminal) { m_peer_hints.Keep(hints, terminal); },
          .zmq = ZmqActive()});
-    m_chain_context.hides_tip = true;
     m_table.ShowProgress(m_overall);
     if (!m_args.GetBool("-server", true)) return {};
     IBD_ASSIGN_OR_RETURN(const RpcServerOptions options,
@@ -387,15 +385,19 @@ void Node::MakeNetwork(uint64_t files)
     });
 }
 
-size_t Node::CountPeers() const { return m_network->PeerCount(); }
-
 /** Called when work that may take hours begins and the index is open: from now on calls that need
  *  no coins are answered, and the chain must exist until the server has ended. */
-void Node::OpenEarlyCalls()
+void Node::OpenEarlyCalls(ChainManager& chain)
 {
-    m_chain_context.chain = m_chain_start.Chain();
+    if (!chain.Tip()) m_chain_context.hides_tip = true; // it is built in this start
+    m_chain_context.chain = &chain;
     m_net.network = m_network->Peers();
     m_table.OpenNetworkCalls();
+}
+
+void Node::BeginLongWork()
+{
+    OpenEarlyCalls(*m_chain_start.Chain());
     m_started();
 }
 
@@ -405,9 +407,7 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     m_peer_hints.Prepare(chain);
     BlockFetcher* const fetcher = m_network->StartFetcher(chain);
     if (!fetcher) return nullptr;
-    m_chain_context.chain = &chain;
-    m_net.network = m_network->Peers();
-    m_table.OpenNetworkCalls();
+    OpenEarlyCalls(chain);
     return fetcher;
 }
 

@@ -70,7 +70,8 @@ private:
     void ConnectStored();
     Result<> Start();
     void MakeNetwork(uint64_t files);
-    void OpenEarlyCalls();
+    void OpenEarlyCalls(ChainManager& chain);
+    void BeginLongWork();
     BlockFetcher* StartFetcher(ChainManager& chain);
     Found<Path> FetchHints(ChainManager& chain);
     SessionOptions BoosterSettings();
@@ -79,7 +80,6 @@ private:
     SnapshotProofHooks ProofHooks();
     PeerHintsOptions PeerHintsSettings();
     Result<> GoLive();
-    size_t CountPeers() const;
     bool HasReachedStop(const HeaderNode& tip) const;
     /** Work that must be done before the next block is connected. */
     void TipConnected(const HeaderNode& tip);

@@ -39,8 +39,9 @@ struct ChainContext {
     std::atomic<ChainManager*> chain = nullptr;
     /** Set before `chain`; null in tests, which change the chain on the caller's thread. */
     std::atomic<ChainThread*> chain_thread = nullptr;
-    /** Calls that need no coins show genesis as the tip: set by the node until it answers all
-     *  calls. A client that waits for a height may then call everything. */
+    /** Calls that need no coins show genesis as the tip: set by the node from the start of a
+     *  rebuild until it answers all calls. A client that waits for a height may then call
+     *  everything. */
     std::atomic<bool> hides_tip = false;
     /** Null until they are open, and in tests. */
     std::atomic<const Indexes*> indexes = nullptr;

@@ -77,7 +77,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     out.pushKV("time", Num(tip.time));
     out.pushKV("mediantime", Num(tip.MedianTimePast()));
     out.pushKV("verificationprogress", chain.VerificationProgress(&tip));
-    out.pushKV("initialblockdownload", Bool(chain.IsInitialBlockDownload()));
+    out.pushKV("initialblockdownload", Bool(context.hides_tip || chain.IsInitialBlockDownload()));
     out.pushKV("chainwork", tip.chain_work.ToHex());
     out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
     AppendPruning(out, chain);
@@ -171,9 +171,9 @@ RpcMethod GetDifficulty(ChainContext& context)
         [&context](const RpcCall&) -> UniValue { return Difficulty(TipOrGenesis(context).bits); }};
 }
 
-const char* TipStatus(const ChainReader& chain, const HeaderNode& node, const HeaderNode& tip)
+const char* TipStatus(const HeaderNode& node, bool active)
 {
-    if (&node == &tip || chain.Active().Contains(&node)) return "active";
+    if (active) return "active";
     if (node.Failed()) return "invalid";
     if (!node.HaveChainTxs()) return "headers-only";
     if (node.IsValid(kValidScripts)) return "valid-fork";
@@ -184,7 +184,8 @@ const char* TipStatus(const ChainReader& chain, const HeaderNode& node, const He
 UniValue ChainTips(const ChainContext& context)
 {
     const ChainReader chain = context.Headers().Read();
-    const HeaderNode* const best = chain.Tip() ? chain.Tip() : chain.Tree().Genesis();
+    const bool shown = chain.Tip() && !context.hides_tip;
+    const HeaderNode* const best = shown ? chain.Tip() : chain.Tree().Genesis();
     std::vector<const HeaderNode*> tips;
     for (const HeaderNode* tip : chain.Tree().Tips()) tips.push_back(tip);
     if (std::find(tips.begin(), tips.end(), best) == tips.end()) tips.push_back(best);
@@ -195,9 +196,9 @@ UniValue ChainTips(const ChainContext& context)
         UniValue entry(UniValue::VOBJ);
         entry.pushKV("height", Num(tip->height));
         entry.pushKV("hash", tip->hash.ToHex());
-        const HeaderNode* const fork = chain.Active().FindFork(tip); // null: there is no tip yet
-        entry.pushKV("branchlen", Num(tip->height - (fork ? fork->height : 0)));
-        entry.pushKV("status", TipStatus(chain, *tip, *best));
+        const HeaderNode* const fork = LastCommonAncestor(tip, best);
+        entry.pushKV("branchlen", Num(tip->height - fork->height));
+        entry.pushKV("status", TipStatus(*tip, fork == tip));
         out.push_back(entry);
     }
     return out;

@@ -192,26 +192,41 @@ class DuringRebuild(FunctionalTest):
         return met
 
     def first_tip(self, *args):
-        """Asks for the height until it is above genesis."""
+        """Asks for the tip until it is above genesis; returns its height."""
         self.main.launch(*self.made.trust, *args)
         while True:
             try:
-                if self.main.rpc("getblockcount") > 0:
-                    return
+                info = self.main.rpc("getblockchaininfo")
+                if info["blocks"] > 0:
+                    return info["blocks"]
+                self.assertTrue(info["initialblockdownload"])
             except RpcError as error:
                 self.assertEqual(error.code, RPC_IN_WARMUP)
             except (OSError, http.client.HTTPException, ValueError):
                 self.assertTrue(self.main.running, self.main.errors)
 
     def test_a_call_that_shows_the_tip(self):
-        """Then all calls are answered."""
-        for mode in (["-reindex-chainstate", "-ibdbooster"],
-                     ["-reindex", f"-ibdboosterfile={self.made.container}"],
-                     ["-reindex", "-ibdbooster=0"]):
+        """Then all calls are answered. Until then the node is in its initial download."""
+        booster = ["-ibdbooster", "-maxtipage=4000000000"]  # its tip is recent enough
+        for mode in (["-reindex-chainstate", *booster], ["-reindex", *booster],
+                     ["-reindex", *booster, "-ibdboosterundo=now"], ["-reindex", "-ibdbooster=0"],
+                     ["-reindex", f"-ibdboosterfile={self.made.container}"]):
             with self.subTest(mode=mode):
                 self.first_tip(*mode)
                 self.main.rpc(*NEEDS_COINS)  # raises if it is refused
                 self.main.wait_for_tip(self.made.tip).stop()
+
+    def test_a_start_that_makes_undo_data(self):
+        """Shows the tip that it has, while calls about coins wait."""
+        status, errors = self.main.run("-reindex", f"-ibdboosterfile={self.made.container}",
+                                       "-ibdboosterundo=0", *self.made.trust, self.made.to_tip)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(self.first_tip("-ibdboosterundo=now"), self.made.height)
+        with self.assertRaises(RpcError) as refused:
+            self.main.rpc(*NEEDS_COINS)
+        self.assertIn("Making undo data", str(refused.exception))
+        self.main.wait_for_rpc()
+        self.main.stop()
 
     def test_calls_without_coins(self):
         for mode in (["-reindex-chainstate", "-ibdbooster"],
