@@ -74,7 +74,7 @@ Outcome VerifyDeferred(ByteSpan raw, std::span<const SpentOutput> spent, ScriptF
     Outcome outcome;
     CHECK(block.Parse(raw).Ok());
     DeferredScripts scripts(LanesMode::kOn);
-    scripts.Begin(flags);
+    scripts.Begin(flags, true);
     for (const TxView& tx : block.Txs().subspan(1)) {
         const auto coins = spent.subspan(outcome.inputs, tx.inputs.size());
         outcome.failed += scripts.Add(tx, coins) ? 1 : 0;

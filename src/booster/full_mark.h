@@ -11,12 +11,13 @@ namespace ibd {
 
 class FullMark {
 public:
-    /** For the chain up to `terminal`, the rules of `params`, and these `checks`. */
+    /** For the chain up to `terminal`, the rules of `params`, and these `checks`. `known_height`:
+     *  the height up to which signatures are verified in batches. */
     FullMark(Env& env, const Path& directory, const ChainParams& params, const HeaderNode& terminal,
-             UndoChecks checks);
+             UndoChecks checks, int32_t known_height);
 
-    /** The saved height; 0: nothing usable (another chain, other rules, damaged). Errors: the
-     *  machine's. */
+    /** The saved height; 0: nothing usable (another chain, other rules, batches at greater heights,
+     *  damaged). Errors: the machine's. */
     Result<int32_t> Load() const;
     /** Saves that blocks 1 to `height` keep these rules. Durable on return. */
     Result<> Save(int32_t height) const;
@@ -25,6 +26,7 @@ private:
     Env& m_env;
     const Path m_path;
     const std::string m_key; //!< start of the file
+    const int32_t m_known_height;
 };
 
 bool IsFullMarkFile(const std::string& name);

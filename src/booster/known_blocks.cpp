@@ -16,7 +16,7 @@ int32_t FindKnownBlocks(Logger& log, const ChainManager& chain, const HeaderNode
                  "block is {}",
                  block.IsNull() ? "not known" : "not in this chain");
     } else {
-        log.Info("IBD Booster: signatures up to height {}, below the assumed-valid block, are "
+        log.Info("IBD Booster: up to height {} blocks are assumed-valid; there signatures are "
                  "verified with {}{}",
                  known, SignatureVerifierName(lanes),
                  known < terminal.height ? ", those above with libsecp256k1" : "");

@@ -2,6 +2,7 @@
 #include "booster/rule_check.h"
 
 #include "booster/full_mark.h"
+#include "chain/assume_valid.h"
 #include "swiftsync/full_validation.h"
 
 namespace ibd {
@@ -37,7 +38,12 @@ bool RuleCheck::ChecksAlone() const
 
 FullMark RuleCheck::MarkOf(const HeaderNode& terminal) const
 {
-    return {m_parts.env, m_parts.kept.Folder(), m_parts.params, terminal, Checks()};
+    const ChainManager& chain = *m_parts.chain;
+    const int32_t known_height =
+        Checks() == UndoChecks::kScripts
+            ? KnownHeight(chain.Read().Tree(), terminal, chain.Options().known_valid)
+            : 0;
+    return {m_parts.env, m_parts.kept.Folder(), m_parts.params, terminal, Checks(), known_height};
 }
 
 bool RuleCheck::MustCheckRules() const

@@ -19,7 +19,7 @@ public:
 
     /** Starts the next block; drops waiting inputs of an earlier one. `batches`: false: its
      *  signatures are verified one by one by libsecp256k1. */
-    void Begin(ScriptFlags flags, bool batches = true);
+    void Begin(ScriptFlags flags, bool batches);
     /** Runs the scripts of a transaction, in block order. `spent`: one output for each input;
      *  copied if an input waits. The transaction must live until Finish(). A violation, of this or
      *  an earlier transaction, ends the block. */

@@ -26,8 +26,8 @@ inline constexpr uint32_t kUndoPortionRanges = 128;
 /** Rules checked with the coins. */
 enum class UndoChecks : uint8_t {
     kNone,    //!< nothing
-    kRules,   //!< all of kRules, and scripts
-    kScripts, //!< these and scripts
+    kRules,   //!< all rules about spent coins but scripts
+    kScripts, //!< all rules, scripts included
 };
 
 struct UndoOptions {

@@ -17,7 +17,9 @@ constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr uint8_t kFullValidationFlag = 1;
 constexpr uint8_t kPublishedFlag = 2;
 constexpr uint8_t kCoinsOnlyFlag = 4;
-constexpr uint8_t kAllFlags = kFullValidationFlag | kPublishedFlag | kCoinsOnlyFlag;
+constexpr uint8_t kKnownHeightFlag = 8; //!< set with kFullValidationFlag, but by older programs
+constexpr uint8_t kAllFlags =
+    kFullValidationFlag | kPublishedFlag | kCoinsOnlyFlag | kKnownHeightFlag;
 constexpr size_t kRunEntrySize = 28;
 
 } // namespace
@@ -71,8 +73,8 @@ Bytes Checkpoint::Encode() const
     writer.U32(terminal_height);
     writer.Hash(terminal_hash);
     writer.U8(static_cast<uint8_t>(aggregate));
-    writer.U8((full_validation ? kFullValidationFlag : 0) | (published ? kPublishedFlag : 0) |
-              (coins_only ? kCoinsOnlyFlag : 0));
+    writer.U8((full_validation ? kFullValidationFlag | kKnownHeightFlag : 0) |
+              (published ? kPublishedFlag : 0) | (coins_only ? kCoinsOnlyFlag : 0));
     writer.U16(static_cast<uint16_t>(sum.size()));
     writer.Raw(salt);
     writer.Hash(rules);
@@ -81,6 +83,7 @@ Bytes Checkpoint::Encode() const
     writer.Raw(folded.Span());
     writer.U32(static_cast<uint32_t>(runs.size()));
     for (const RunInfo& run : runs) WriteRunInfo(writer, run);
+    if (full_validation) writer.U32(known_height);
     writer.Raw(Shorten(Sha256Of(out)));
     return out;
 }
@@ -111,7 +114,9 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     c.totals = ReadTotals(reader);
     const ByteSpan folded = reader.Span(size_t{c.terminal_height} / 8 + 1);
     const uint32_t runs = reader.U32();
-    if (!reader.Ok() || flags > kAllFlags || reader.Remaining() != size_t{runs} * kRunEntrySize) {
+    const bool has_known_height = (flags & kKnownHeightFlag) != 0;
+    const size_t rest = size_t{runs} * kRunEntrySize + (has_known_height ? 4 : 0);
+    if (!reader.Ok() || flags > kAllFlags || reader.Remaining() != rest) {
         return BadData("its fields contradict each other");
     }
     c.full_validation = (flags & kFullValidationFlag) != 0;
@@ -122,6 +127,7 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     c.sum.assign(sum.begin(), sum.end());
     c.folded = HeightSet::FromBytes(c.terminal_height, folded);
     for (uint32_t i = 0; i < runs; ++i) c.runs.push_back(ReadRunInfo(reader));
+    if (c.full_validation) c.known_height = has_known_height ? reader.U32() : c.terminal_height;
     return c;
 }
 

@@ -50,7 +50,9 @@ struct Checkpoint {
     AggregateKind aggregate = AggregateKind::kSha256;
     bool full_validation = false; //!< the sum is over whole coins; all rules were checked
     bool coins_only = false;      //!< the sum started from that of a FirstPass
-    Uint256 rules;                //!< FoldRulesId() of the rules under which its blocks were folded
+    /** With full_validation: signatures up to this height were verified in batches. */
+    uint32_t known_height = 0;
+    Uint256 rules; //!< FoldRulesId() of the rules under which its blocks were folded
     AggregateSalt salt{};
 
     // Results.

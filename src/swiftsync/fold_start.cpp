@@ -38,6 +38,8 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
         kept.reset(); // its chainstate is not this job's
     } else if (kept && !job.Owns(*kept)) {
         unusable = "the checkpoint belongs to other hints, options or rules";
+    } else if (kept && kept->known_height > job.KnownHeight()) {
+        unusable = "signatures above the assumed-valid block were verified in batches";
     } else if (kept) {
         const auto opened = job.OpenRunsOf(*kept);
         IBD_RETURN_IF_SYSTEM_ERROR(opened);
@@ -50,6 +52,10 @@ Result<Checkpoint> BeginFold(const SyncJob& job)
                  kept->folded.Count(), kept->terminal_height, kept->totals.bytes,
                  kept->totals.coins, kept->runs.size());
     IBD_RETURN_IF_ERROR(RemoveOtherRuns(job.env, directory, *kept));
+    if (kept->known_height != job.KnownHeight()) {
+        kept->known_height = job.KnownHeight();
+        IBD_RETURN_IF_ERROR(SaveCheckpoint(job.env, directory, *kept));
+    }
     return std::move(*kept);
 }
 

@@ -1,6 +1,8 @@
 // See sync_job.h.
 #include "swiftsync/sync_job.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 FoldRules SyncJob::Rules() const
@@ -19,6 +21,7 @@ Checkpoint SyncJob::NewCheckpoint() const
     fresh.terminal_hash = terminal.hash;
     fresh.aggregate = options.aggregate;
     fresh.full_validation = options.full_validation;
+    fresh.known_height = KnownHeight();
     fresh.rules = RulesId();
     if (first) {
         fresh.coins_only = true;
@@ -48,6 +51,12 @@ bool SyncJob::Owns(const Checkpoint& c) const
            c.terminal_hash == terminal.hash && c.aggregate == options.aggregate &&
            c.full_validation == options.full_validation && c.rules == RulesId() &&
            MakeAggregate(c.aggregate, c.salt)->Load(c.sum).Ok();
+}
+
+uint32_t SyncJob::KnownHeight() const
+{
+    if (!options.full_validation) return 0;
+    return static_cast<uint32_t>(std::min(options.known_height, terminal.height));
 }
 
 Result<std::vector<RunReader>> SyncJob::OpenRunsOf(const Checkpoint& checkpoint) const

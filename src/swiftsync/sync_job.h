@@ -31,6 +31,9 @@ struct SyncJob {
     /** Whether the checkpoint was made with the same hints, options and rules, so that it can be
      *  resumed. */
     bool Owns(const Checkpoint& checkpoint) const;
+    /** Of full validation, for the checkpoint: the height up to which signatures are verified in
+     *  batches; else 0. */
+    uint32_t KnownHeight() const;
     /** Bad data: a run is damaged or missing. */
     Result<std::vector<RunReader>> OpenRunsOf(const Checkpoint& checkpoint) const;
 

@@ -76,6 +76,31 @@ TEST_CASE("Full validation: above the last known block no signature is verified 
     CHECK(inputs_above > 20);
 }
 
+namespace {
+
+/** Saves a checkpoint that falsely says that all is folded: a run that resumes from it gets wrong
+ *  totals. `setup` has run once. */
+void SaveFalseCheckpoint(FullSetup& setup, bool full, uint32_t known_height = 0)
+{
+    setup.Reset();
+    Checkpoint kept;
+    kept.network_magic = setup.Params().magic;
+    kept.full_validation = full;
+    kept.known_height = known_height;
+    kept.terminal_height = static_cast<uint32_t>(setup.Height());
+    kept.terminal_hash = setup.TipHash();
+    const auto hints = Must(OpenHints(setup.GetEnv(), setup.Booster().parent_path() / "hints"));
+    kept.hints_id = hints->Info().id;
+    kept.rules = FoldRulesId({hints->Info().counting, {}}, 0, setup.Params().consensus);
+    kept.sum = MakeAggregate(kept.aggregate, kept.salt)->Serialize();
+    kept.folded = HeightSet(kept.terminal_height);
+    for (uint32_t h = 1; h <= kept.terminal_height; ++h) kept.folded.Insert(h);
+    std::filesystem::create_directories(setup.Booster());
+    Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));
+}
+
+} // namespace
+
 TEST_CASE("Full validation: a checkpoint of one mode is not continued in the other")
 {
     FullSetup setup({.seed = 31});
@@ -85,42 +110,53 @@ TEST_CASE("Full validation: a checkpoint of one mode is not continued in the oth
     };
     for (const bool first : {true, false}) {
         RequireAccepted(run(first));
-        setup.Reset();
-        Checkpoint kept;
-        kept.network_magic = setup.Params().magic;
-        kept.full_validation = first;
-        kept.terminal_height = static_cast<uint32_t>(setup.Height());
-        kept.terminal_hash = setup.TipHash();
-        const auto hints = Must(OpenHints(setup.GetEnv(), setup.Booster().parent_path() / "hints"));
-        kept.hints_id = hints->Info().id;
-        kept.rules = FoldRulesId({hints->Info().counting, {}}, 0, setup.Params().consensus);
-        kept.sum = MakeAggregate(kept.aggregate, kept.salt)->Serialize();
-        kept.folded = HeightSet(kept.terminal_height);
-        // A false checkpoint: all is folded. A run that resumes from it gets wrong totals.
-        for (uint32_t h = 1; h <= kept.terminal_height; ++h) kept.folded.Insert(h);
-        std::filesystem::create_directories(setup.Booster());
-        Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));
+        SaveFalseCheckpoint(setup, first);
         const auto other = run(!first);
         RequireAccepted(other);
         REQUIRE(setup.Published() == setup.TipCoins());
-        setup.Reset();
-        std::filesystem::create_directories(setup.Booster());
-        Must(SaveCheckpoint(setup.GetEnv(), setup.Booster(), kept));
+        SaveFalseCheckpoint(setup, first);
         const auto same = Must(run(first));
         REQUIRE(same.kind == VerdictKind::kHintsWrong);
         setup.Reset();
     }
 }
 
-TEST_CASE("A checkpoint remembers its mode")
+TEST_CASE("Full validation: batches above the known block are not continued from")
+{
+    FullSetup setup({.seed = 32});
+    constexpr int kBefore = 50;
+    RequireAccepted(setup.Full({}));
+    for (const int now : {0, kBefore - 1, kBefore, setup.Height()}) {
+        CAPTURE(now);
+        SaveFalseCheckpoint(setup, true, kBefore);
+        const Verdict verdict = Must(setup.Full(
+            {}, nullptr, [now](BoosterOptions& options) { options.known_height = now; }));
+        const bool again = now < kBefore;
+        REQUIRE(verdict.kind == (again ? VerdictKind::kDone : VerdictKind::kHintsWrong));
+    }
+}
+
+TEST_CASE("A checkpoint remembers its mode, and up to where there were batches")
 {
     for (const bool full : {false, true}) {
         Checkpoint c;
         c.full_validation = full;
+        c.known_height = full ? 4 : 0;
         c.terminal_height = 9;
         c.folded = HeightSet(9);
         c.sum = MakeAggregate(c.aggregate, c.salt)->Serialize();
-        REQUIRE(Must(Checkpoint::Decode(c.Encode())).full_validation == full);
+        Bytes bytes = c.Encode();
+        REQUIRE(Must(Checkpoint::Decode(bytes)).full_validation == full);
+        REQUIRE(Must(Checkpoint::Decode(bytes)).known_height == c.known_height);
+        if (!full) continue;
+        // Of an older program, which verified all signatures in batches.
+        constexpr size_t kFlags = 81, kField = 4, kChecksum = 8;
+        bytes.resize(bytes.size() - kField - kChecksum);
+        bytes[kFlags] &= 7;
+        const Hash32 digest = Sha256Of(bytes);
+        bytes.insert(bytes.end(), digest.begin(), digest.begin() + kChecksum);
+        REQUIRE(Must(Checkpoint::Decode(bytes)).full_validation);
+        REQUIRE(Must(Checkpoint::Decode(bytes)).known_height == c.terminal_height);
     }
 }
 

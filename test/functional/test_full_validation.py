@@ -65,9 +65,9 @@ class Valid(FullTest):
                 ([], "libsecp256k1 verifies all signatures, because the assumed-valid block is "
                      "not known"),
                 ([f"-assumevalid={'ab' * 32}"], "because the assumed-valid block is not in this"),
-                (self.made.trust, f"signatures up to height {end}, "),
+                (self.made.trust, f"up to height {end} blocks are assumed-valid"),
                 ([f"-assumevalid={self.made.tip}", "-ibdboosterthreads=1", "-ibdboostermem=1"],
-                 f"signatures up to height {self.made.height}, ")):
+                 f"up to height {self.made.height} blocks are assumed-valid")):
             with self.subTest(args=args):
                 node = self.made.place(self.node())
                 self.assertEqual(node.run("-reindex", FULL, *args, self.made.to_tip), (0, ""))

@@ -87,7 +87,7 @@ RuleResult OneByOne(const SignedBlock& block)
 
 RuleResult Deferred(DeferredScripts& scripts, const SignedBlock& block)
 {
-    scripts.Begin(kFlags);
+    scripts.Begin(kFlags, true);
     for (size_t i = 0; i < block.txs.size(); ++i) {
         if (auto bad = scripts.Add(block.txs[i]->View(), block.spent[i])) return bad;
     }
@@ -125,7 +125,7 @@ TEST_CASE("deferred scripts: what one block left is forgotten at the next")
     DeferredScripts scripts(LanesMode::kOn);
     {
         const SignedBlock bad = MakeBlock(book, rng, 20, 1);
-        scripts.Begin(kFlags);
+        scripts.Begin(kFlags, true);
         for (size_t i = 0; i < bad.txs.size(); ++i) {
             if (scripts.Add(bad.txs[i]->View(), bad.spent[i])) break;
         }
