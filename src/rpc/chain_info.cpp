@@ -65,6 +65,7 @@ void AppendHistory(UniValue& out, const ChainContext& context)
 UniValue BlockchainInfo(const ChainContext& context)
 {
     const ChainManager& chain = context.Headers();
+    const bool hidden = context.hides_tip; // before the tip: it may be shown meanwhile
     const HeaderNode& tip = TipOrGenesis(context);
     UniValue out(UniValue::VOBJ);
     out.pushKV("chain", chain.Params().name);
@@ -77,7 +78,7 @@ UniValue BlockchainInfo(const ChainContext& context)
     out.pushKV("time", Num(tip.time));
     out.pushKV("mediantime", Num(tip.MedianTimePast()));
     out.pushKV("verificationprogress", chain.VerificationProgress(&tip));
-    out.pushKV("initialblockdownload", Bool(context.hides_tip || chain.IsInitialBlockDownload()));
+    out.pushKV("initialblockdownload", Bool(hidden || chain.IsInitialBlockDownload()));
     out.pushKV("chainwork", tip.chain_work.ToHex());
     out.pushKV("size_on_disk", Num(chain.Blocks().DiskUsage()));
     AppendPruning(out, chain);

@@ -149,7 +149,7 @@ TEST_CASE("A checkpoint remembers its mode, and up to where there were batches")
         REQUIRE(Must(Checkpoint::Decode(bytes)).full_validation == full);
         REQUIRE(Must(Checkpoint::Decode(bytes)).known_height == c.known_height);
         if (!full) continue;
-        // Of an older program, which verified all signatures in batches.
+        // As an older program wrote it, which verified all signatures in batches.
         constexpr size_t kFlags = 81, kField = 4, kChecksum = 8;
         bytes.resize(bytes.size() - kField - kChecksum);
         bytes[kFlags] &= 7;

@@ -36,7 +36,7 @@ TEST_CASE("a mark of batches above the known block counts as none")
     Must(mark(0).Save(70));
     CHECK(Must(mark(0).Load()) == 70);
 
-    // Of an older program, whose blocks were all verified in batches.
+    // As an older program wrote it, which verified all signatures in batches.
     const Path file = dir.Get() / "fullvalidation.txt";
     std::string text = std::string(AsChars(Must(ReadWholeFile(*env, file))));
     text.resize(text.rfind(' '));
