@@ -47,8 +47,8 @@ BoosterOptions FoldRun::OptionsFor(const HeaderNode& terminal, bool full,
     BoosterOptions options = m_parts.Booster();
     options.full_validation = full;
     if (full) {
-        options.known_height =
-            FindKnownBlocks(m_parts.log, *m_parts.chain, terminal, options.signature_lanes);
+        options.known_height = m_parts.chain->KnownHeightOf(terminal);
+        LogKnownBlocks(*m_parts.chain, terminal, options.known_height, options.signature_lanes);
     }
     if (observer) {
         options.observers.push_back(observer);

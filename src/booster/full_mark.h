@@ -19,6 +19,7 @@ public:
     /** The saved height; 0: nothing usable (another chain, other rules, batches at greater heights,
      *  damaged). Errors: the machine's. */
     Result<int32_t> Load() const;
+    int32_t KnownHeight() const { return m_known_height; }
     /** Saves that blocks 1 to `height` keep these rules. Durable on return. */
     Result<> Save(int32_t height) const;
 

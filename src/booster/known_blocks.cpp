@@ -1,27 +1,22 @@
 // See known_blocks.h.
 #include "booster/known_blocks.h"
 
-#include "chain/assume_valid.h"
-
 namespace ibd {
 
-int32_t FindKnownBlocks(Logger& log, const ChainManager& chain, const HeaderNode& terminal,
-                        LanesMode lanes)
+void LogKnownBlocks(const ChainView& chain, const HeaderNode& terminal, int32_t known_height,
+                    LanesMode lanes)
 {
-    const BlockHash& block = chain.Options().known_valid;
-    const int32_t known = KnownHeight(chain.Read().Tree(), terminal, block);
-    if (lanes == LanesMode::kOff) return known; // the start has logged it
-    if (known == 0) {
-        log.Info("IBD Booster: libsecp256k1 verifies all signatures, because the assumed-valid "
-                 "block is {}",
-                 block.IsNull() ? "not known" : "not in this chain");
-    } else {
-        log.Info("IBD Booster: up to height {} blocks are assumed-valid; there signatures are "
-                 "verified with {}{}",
-                 known, SignatureVerifierName(lanes),
-                 known < terminal.height ? ", those above with libsecp256k1" : "");
+    if (lanes == LanesMode::kOff) return; // the start has logged it
+    if (known_height == 0) {
+        chain.Log().Info("IBD Booster: libsecp256k1 verifies all signatures, because the "
+                         "assumed-valid block is {}",
+                         chain.Options().known_valid.IsNull() ? "not known" : "not in this chain");
+        return;
     }
-    return known;
+    chain.Log().Info("IBD Booster: up to height {} blocks are assumed-valid; there signatures are "
+                     "verified with {}{}",
+                     known_height, SignatureVerifierName(lanes),
+                     known_height < terminal.height ? ", those above with libsecp256k1" : "");
 }
 
 } // namespace ibd

@@ -1,14 +1,14 @@
-// KnownBlocks: where full validation may verify signatures in batches.
+// LogKnownBlocks: the log's line about where full validation verifies signatures in batches.
 #pragma once
 
 #include "crypto/signature_batch.h"
-#include "validation/chain_manager.h"
+#include "validation/chain_view.h"
 
 namespace ibd {
 
-/** The height up to which the blocks of the chain that ends at `terminal` are known to be valid
- *  (KnownHeight()). Logs which verifier checks the signatures there and above. */
-int32_t FindKnownBlocks(Logger& log, const ChainManager& chain, const HeaderNode& terminal,
-                        LanesMode lanes);
+/** Logs which verifier checks the signatures of the blocks up to `known_height`, which is
+ *  KnownHeightOf(terminal), and of those above. */
+void LogKnownBlocks(const ChainView& chain, const HeaderNode& terminal, int32_t known_height,
+                    LanesMode lanes);
 
 } // namespace ibd

@@ -2,7 +2,7 @@
 #include "booster/rule_check.h"
 
 #include "booster/full_mark.h"
-#include "chain/assume_valid.h"
+#include "booster/known_blocks.h"
 #include "swiftsync/full_validation.h"
 
 namespace ibd {
@@ -38,11 +38,8 @@ bool RuleCheck::ChecksAlone() const
 
 FullMark RuleCheck::MarkOf(const HeaderNode& terminal) const
 {
-    const ChainManager& chain = *m_parts.chain;
-    const int32_t known_height =
-        Checks() == UndoChecks::kScripts
-            ? KnownHeight(chain.Read().Tree(), terminal, chain.Options().known_valid)
-            : 0;
+    const bool scripts = Checks() == UndoChecks::kScripts;
+    const int32_t known_height = scripts ? m_parts.chain->KnownHeightOf(terminal) : 0;
     return {m_parts.env, m_parts.kept.Folder(), m_parts.params, terminal, Checks(), known_height};
 }
 
@@ -86,6 +83,10 @@ Result<VerdictKind> RuleCheck::Run(const HeaderNode& terminal, BlockFetcher* pee
     m_parts.log.Info("IBD Booster: checking every {} of blocks {} to {}, with coins that are "
                      "joined from the blocks",
                      What(), done + 1, terminal.height);
+    if (Checks() == UndoChecks::kScripts) {
+        LogKnownBlocks(*m_parts.chain, terminal, mark.KnownHeight(),
+                       m_parts.Booster().signature_lanes);
+    }
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(terminal, peers, own, mark, done + 1));
     return Conclude(terminal, verdict);
 }
@@ -104,6 +105,7 @@ Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* pe
             const UndoTask task{.terminal = terminal,
                                 .supply = supply,
                                 .checks = Checks(),
+                                .known_height = mark.KnownHeight(),
                                 .records = WritesUndo(),
                                 .first = first,
                                 .side_fold = side_fold.get(),

@@ -1,7 +1,6 @@
 // See undo_run.h.
 #include "booster/undo_run.h"
 
-#include "booster/known_blocks.h"
 #include "booster/live_supply.h"
 #include "join/durable_undo.h"
 #include "join/undo_rebuild.h"
@@ -399,10 +398,7 @@ Result<JoinVerdict> UndoRun::Make(const UndoTask& task)
     undo.join.connected = task.connected;
     undo.checks = task.checks;
     undo.signature_lanes = m_options.signature_lanes;
-    if (task.checks == UndoChecks::kScripts) {
-        undo.known_height =
-            FindKnownBlocks(m_log, *m_chain, task.terminal, m_options.signature_lanes);
-    }
+    undo.known_height = task.known_height;
     undo.records = task.records;
     undo.first_height = task.first;
     undo.side_fold = task.side_fold;

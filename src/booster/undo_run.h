@@ -23,6 +23,7 @@ struct UndoTask {
     const HeaderNode& terminal;
     BlockSupply& supply; //!< supply of the blocks 1 to `terminal`, if they must still be joined
     UndoChecks checks = UndoChecks::kRules;
+    int32_t known_height = 0; //!< see UndoOptions
     bool records = true; //!< false: the blocks are only checked
     int32_t first = 1;   //!< blocks below have undo data, if it is wanted, and are not checked
                          //!< again

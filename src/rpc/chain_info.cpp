@@ -172,9 +172,9 @@ RpcMethod GetDifficulty(ChainContext& context)
         [&context](const RpcCall&) -> UniValue { return Difficulty(TipOrGenesis(context).bits); }};
 }
 
-const char* TipStatus(const HeaderNode& node, bool active)
+/** Of the end of a branch. */
+const char* TipStatus(const HeaderNode& node)
 {
-    if (active) return "active";
     if (node.Failed()) return "invalid";
     if (!node.HaveChainTxs()) return "headers-only";
     if (node.IsValid(kValidScripts)) return "valid-fork";
@@ -199,7 +199,7 @@ UniValue ChainTips(const ChainContext& context)
         entry.pushKV("hash", tip->hash.ToHex());
         const HeaderNode* const fork = LastCommonAncestor(tip, best);
         entry.pushKV("branchlen", Num(tip->height - fork->height));
-        entry.pushKV("status", TipStatus(*tip, fork == tip));
+        entry.pushKV("status", fork == tip ? "active" : TipStatus(*tip));
         out.push_back(entry);
     }
     return out;

@@ -1,8 +1,6 @@
 // See sync_job.h.
 #include "swiftsync/sync_job.h"
 
-#include <algorithm>
-
 namespace ibd {
 
 FoldRules SyncJob::Rules() const
@@ -55,8 +53,7 @@ bool SyncJob::Owns(const Checkpoint& c) const
 
 uint32_t SyncJob::KnownHeight() const
 {
-    if (!options.full_validation) return 0;
-    return static_cast<uint32_t>(std::min(options.known_height, terminal.height));
+    return options.full_validation ? static_cast<uint32_t>(options.known_height) : 0;
 }
 
 Result<std::vector<RunReader>> SyncJob::OpenRunsOf(const Checkpoint& checkpoint) const

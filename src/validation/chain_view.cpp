@@ -1,6 +1,7 @@
 // See chain_view.h.
 #include "validation/chain_view.h"
 
+#include "chain/assume_valid.h"
 #include "chain/verification_progress.h"
 
 namespace ibd {
@@ -15,6 +16,11 @@ TipInfo ChainView::Current() const
 {
     const HeaderNode* const tip = Tip();
     return tip ? TipInfo{tip->hash, tip->height} : TipInfo{};
+}
+
+int32_t ChainView::KnownHeightOf(const HeaderNode& top) const
+{
+    return KnownHeight(Read().Tree(), top, m_options.known_valid);
 }
 
 StoredBlock ChainView::Where(const HeaderNode& node) const

@@ -36,6 +36,9 @@ public:
     /** The block of the older coins that are kept beside those of a snapshot; null: none. */
     const HeaderNode* HistoricalTip() const { return m_tree.historical_tip; }
 
+    /** KnownHeight() of the chain up to `top`, with the known block of the options. */
+    int32_t KnownHeightOf(const HeaderNode& top) const;
+
     // Stored blocks.
 
     const BlockStore& Blocks() const { return m_stores.blocks; }

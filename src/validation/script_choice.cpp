@@ -16,12 +16,6 @@ void ScriptChoice::LogChange(const HeaderNode& node, ScriptCheckReason reason)
     }
 }
 
-bool ScriptChoice::IsKnownValid(const HeaderNode& node) const
-{
-    const BlockHash& known = m_chain.Options().known_valid;
-    return KnownHeight(m_chain.Read().Tree(), node, known) == node.height;
-}
-
 Result<ScriptChecker*> ScriptChoice::CheckerFor(const HeaderNode& node)
 {
     const ChainManagerOptions& options = m_chain.Options();
@@ -31,7 +25,7 @@ Result<ScriptChecker*> ScriptChoice::CheckerFor(const HeaderNode& node)
     if (reason == ScriptCheckReason::kSkip) return static_cast<ScriptChecker*>(nullptr);
     if (m_checker) {
         m_checker->Remember(!m_chain.IsInitialBlockDownload());
-        m_checker->Batch(IsKnownValid(node));
+        m_checker->Batch(m_chain.KnownHeightOf(node) == node.height);
         return m_checker;
     }
     return SystemError("the scripts of block {} at height {} must be run ({}), and this node was "

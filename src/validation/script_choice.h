@@ -22,7 +22,6 @@ public:
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node);
 
 private:
-    bool IsKnownValid(const HeaderNode& node) const;
     void LogChange(const HeaderNode& node, ScriptCheckReason reason);
 
     const ChainView& m_chain;
