@@ -9,6 +9,7 @@
 //   IBD_EQUAL(a, b)            the mask of lanes in which a and b are equal
 // and may define
 //   IBD_AT_MOST(vector, most)  ends the program if an element is larger; default: nothing
+//   IBD_LANES_PLAIN            without inlining and unrolling, for tests
 // Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
 // linked into code for another.
 //
@@ -28,12 +29,20 @@
 // headers with a multiplication and an IBD_AT_MOST that check (lanes_checked.h).
 #pragma once
 
+#include "util/sanitized.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+// Inlined and unrolled, code with the checks of sanitizers takes a compiler many minutes.
+#if defined(IBD_LANES_PLAIN) || IBD_SANITIZED
+#define IBD_LANES_INLINE IBD_LANES_TARGET inline
+#define IBD_LANES_UNROLL
+#else
 #define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
 #define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
+#endif
 #ifndef IBD_AT_MOST
 #define IBD_AT_MOST(vector, most) static_cast<void>(0)
 #endif

@@ -52,6 +52,7 @@ inline uint8_t CheckedEqual(const CheckedVector& a, const CheckedVector& b)
 // As expressions, with the result in a variable of their own: vectors pass by reference only.
 #define IBD_LANES 8
 #define IBD_LANES_TARGET
+#define IBD_LANES_PLAIN
 #define IBD_AT_MOST(vector, most) CheckedAtMost(vector, most)
 #define IBD_MUL_LOW(sum, a, b)                                                                     \
     __extension__({                                                                                \

@@ -7,6 +7,8 @@
 #include "random_block.h"
 #include "support/must.h"
 
+#include <set>
+
 using namespace ibd;
 using namespace ibd::test;
 

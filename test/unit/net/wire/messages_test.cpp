@@ -437,7 +437,7 @@ TEST_CASE("bloom filters", "[messages]")
                                          "0102");
     CHECK(FilterAddMessage{Bytes(520)}.WithinLimits());
     CHECK_FALSE(FilterAddMessage{Bytes(521)}.WithinLimits());
-    CheckBytes(MerkleBlockMessage{Header(1), 2, {kA}, {1}}, kHeader +
+    CheckBytes(MerkleBlockMessage{Header(1), {2, {kA}, {1}}}, kHeader +
                                                                 "02000000"
                                                                 "01" +
                                                                 kHashA +
