@@ -113,7 +113,8 @@ TEST_CASE("Hints for peers: damaged, foreign and useless files are not offered")
     shelf.Given(HintsFormat::kContainer, 5, "kept-damaged.hints");
     std::filesystem::resize_file(shelf.dir / "hints" / "kept-damaged.hints", 100);
     shelf.Given(HintsFormat::kContainer, 5, "mine.hints"); // not proven
-    HintsLibrary main(*shelf.env, *shelf.log, MakeChainParams(Network::kMain), shelf.dir / "hints");
+    const ChainParams params = MakeChainParams(Network::kMain);
+    HintsLibrary main(*shelf.env, *shelf.log, params, shelf.dir / "hints");
     shelf.Given(HintsFormat::kContainer, 6, "kept-6.hints");
     main.Load();
     CHECK(main.Offers().empty());
