@@ -20,13 +20,16 @@ test_undo.Background test_undo.BrokenFarBelow test_undo_last_blocks test_undo.In
 test_full_validation test_hints_calls"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1"
-export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000}
+export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000} IBD_SANITIZED=$preset
 
 cmake --preset "$preset" >/dev/null
 if [ "$part" = everything ]; then
     cmake --build "build-$preset" -j "$(nproc)"
-    ctest --test-dir "build-$preset" -L unit --output-on-failure -j "$(nproc)" --timeout 7200
-    python3 test/functional/run.py --bindir "build-$preset/bin"
+    status=0
+    ctest --test-dir "build-$preset" -L unit --output-on-failure -j "$(nproc)" --timeout 7200 ||
+        status=1
+    python3 test/functional/run.py --bindir "build-$preset/bin" || status=1
+    [ "$status" = 0 ] || exit "$status"
     echo "$preset: clean (everything)"
     exit 0
 fi

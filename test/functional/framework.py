@@ -33,6 +33,7 @@ RPC_IN_WARMUP = -28
 NEEDS_COINS = ("gettxout", "00" * 32, 0)  # a call that waits for the chainstate
 BURNT = "bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"  # where mined coins may go
 NO_UNDO = "-ibdboosterundo=0"  # for what looks at the booster alone
+SANITIZED = "IBD_SANITIZED" in os.environ  # the programs take more memory and addresses
 TIMEOUT = 900  # seconds; generous for slow CI machines; no test passes only because of it
 FOLDERS = {"main": "", "test": "testnet3", "testnet4": "testnet4", "signet": "signet",
            "regtest": "regtest"}
