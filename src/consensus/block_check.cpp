@@ -78,24 +78,115 @@ RuleResult CheckVersion(const BlockHeader& header, int height, const ConsensusPa
     return {};
 }
 
+/** A parsed block. Its wtxids are computed when they are needed. */
+class ParsedTxs {
+public:
+    explicit ParsedTxs(const BlockView& block) : m_block(block) {}
+
+    size_t Size() const { return m_block.Txs().size(); }
+    const TxView& At(size_t i) const { return m_block.Txs()[i]; }
+    MerkleResult Root() const { return BlockMerkleRoot(m_block); }
+    Uint256 WitnessRoot() const { return BlockWitnessMerkleRoot(m_block); }
+
+private:
+    const BlockView& m_block;
+};
+
+/** Transactions that were parsed one by one, with their ids. */
+class SeparateTxs {
+public:
+    explicit SeparateTxs(std::span<const TransactionRef> txs) : m_txs(txs) {}
+
+    size_t Size() const { return m_txs.size(); }
+    const TxView& At(size_t i) const { return m_txs[i]->View(); }
+    MerkleResult Root() const
+    {
+        std::vector<Uint256> leaves;
+        leaves.reserve(m_txs.size() + 1);
+        for (const TransactionRef& tx : m_txs) leaves.push_back(tx->Id());
+        return MerkleRoot(std::move(leaves));
+    }
+    Uint256 WitnessRoot() const
+    {
+        std::vector<Uint256> leaves(1); // zero for the coinbase (BIP141)
+        leaves.reserve(m_txs.size() + 1);
+        for (const TransactionRef& tx : m_txs.subspan(1)) leaves.push_back(tx->WitnessId());
+        return MerkleRoot(std::move(leaves)).root;
+    }
+
+private:
+    std::span<const TransactionRef> m_txs;
+};
+
+template <typename Txs>
+RuleResult CheckRoot(const BlockHeader& header, const Txs& txs)
+{
+    const MerkleResult merkle = txs.Root();
+    if (header.merkle_root != merkle.root) {
+        return Violation(Kind::kMutated, "bad-txnmrklroot", "hashMerkleRoot mismatch");
+    }
+    if (merkle.mutated) {
+        return Violation(Kind::kMutated, "bad-txns-duplicate", "duplicate transaction");
+    }
+    return {};
+}
+
 /** Checks the hash that the coinbase commits to: double SHA-256 of witness root and reserved value.
  */
-RuleResult CheckCommitment(const BlockView& block, ByteSpan script)
+template <typename Txs>
+RuleResult CheckCommitment(const Txs& txs, ByteSpan script)
 {
-    const InputView& input = block.Txs()[0].inputs[0];
+    const InputView& input = txs.At(0).inputs[0];
     ByteSpan reserved;
     ForEachWitnessItem(input, [&](ByteSpan item) { reserved = item; });
     if (input.witness_items != 1 || reserved.size() != kWitnessReservedSize) {
         return Violation(Kind::kMutated, "bad-witness-nonce-size",
                          "CheckWitnessMalleation : invalid witness reserved value size");
     }
-    const Uint256 hash = WitnessCommitmentHash(BlockWitnessMerkleRoot(block), reserved);
+    const Uint256 hash = WitnessCommitmentHash(txs.WitnessRoot(), reserved);
     const ByteSpan committed = script.subspan(kCommitmentTag.size(), hash.size());
     if (!std::equal(committed.begin(), committed.end(), hash.data())) {
         return Violation(Kind::kMutated, "bad-witness-merkle-match",
                          "CheckWitnessMalleation : witness merkle commitment mismatch");
     }
     return {};
+}
+
+template <typename Txs, typename Predicate>
+bool AnyOf(const Txs& txs, Predicate holds)
+{
+    for (size_t i = 0; i < txs.Size(); ++i) {
+        if (holds(txs.At(i))) return true;
+    }
+    return false;
+}
+
+template <typename Txs>
+RuleResult CheckWitness(const Txs& txs, bool expect_commitment)
+{
+    if (expect_commitment && txs.Size() > 0 && !txs.At(0).inputs.empty()) {
+        const int index = WitnessCommitmentIndex(txs.At(0));
+        if (index >= 0) {
+            return CheckCommitment(txs, txs.At(0).outputs[size_t(index)].script_pubkey);
+        }
+    }
+    if (AnyOf(txs, [](const TxView& tx) { return tx.has_witness; })) {
+        return Violation(Kind::kMutated, "unexpected-witness",
+                         "CheckWitnessMalleation : unexpected witness data found");
+    }
+    return {};
+}
+
+template <typename Txs>
+bool AreMutated(const BlockHeader& header, const Txs& txs, bool check_witness_root)
+{
+    if (CheckRoot(header, txs)) return true;
+    if (txs.Size() == 0 || !txs.At(0).IsCoinbase()) {
+        // A 64-byte transaction may be an inner node of the merkle tree presented as a leaf. With a
+        // coinbase before it, that takes 224 bits of work.
+        return AnyOf(txs, [](const TxView& tx) { return tx.stripped_size == 64; });
+    }
+    return CheckWitness(txs, check_witness_root).has_value();
 }
 
 } // namespace
@@ -133,14 +224,7 @@ RuleResult ContextualCheckBlockHeader(const BlockHeader& header, const Ancestry&
 
 RuleResult CheckMerkleRoot(const BlockView& block)
 {
-    const MerkleResult merkle = BlockMerkleRoot(block);
-    if (block.Header().merkle_root != merkle.root) {
-        return Violation(Kind::kMutated, "bad-txnmrklroot", "hashMerkleRoot mismatch");
-    }
-    if (merkle.mutated) {
-        return Violation(Kind::kMutated, "bad-txns-duplicate", "duplicate transaction");
-    }
-    return {};
+    return CheckRoot(block.Header(), ParsedTxs(block));
 }
 
 RuleResult CheckBlock(const BlockView& block, const ConsensusParams& params,
@@ -197,32 +281,20 @@ RuleResult CheckCoinbaseHeight(const BlockView& block, int height, const Consens
 
 RuleResult CheckWitnessMalleation(const BlockView& block, bool expect_commitment)
 {
-    const auto txs = block.Txs();
-    if (expect_commitment && !txs.empty() && !txs[0].inputs.empty()) {
-        const int index = WitnessCommitmentIndex(txs[0]);
-        if (index >= 0) return CheckCommitment(block, txs[0].outputs[size_t(index)].script_pubkey);
-    }
-    const auto has_witness = [](const TxView& tx) { return tx.has_witness; };
-    if (std::any_of(txs.begin(), txs.end(), has_witness)) {
-        return Violation(Kind::kMutated, "unexpected-witness",
-                         "CheckWitnessMalleation : unexpected witness data found");
-    }
-    return {};
+    return CheckWitness(ParsedTxs(block), expect_commitment);
 }
 
 bool IsMutated(const RuleResult& found) { return found && found->kind == Kind::kMutated; }
 
 bool IsBlockMutated(const BlockView& block, bool check_witness_root)
 {
-    if (CheckMerkleRoot(block)) return true;
-    const auto txs = block.Txs();
-    if (txs.empty() || !txs[0].IsCoinbase()) {
-        // A 64-byte transaction may be an inner node of the merkle tree presented as a leaf. With a
-        // coinbase before it, that takes 224 bits of work.
-        return std::any_of(txs.begin(), txs.end(),
-                           [](const TxView& tx) { return tx.stripped_size == 64; });
-    }
-    return CheckWitnessMalleation(block, check_witness_root).has_value();
+    return AreMutated(block.Header(), ParsedTxs(block), check_witness_root);
+}
+
+bool IsBlockMutated(const BlockHeader& header, std::span<const TransactionRef> txs,
+                    bool check_witness_root)
+{
+    return AreMutated(header, SeparateTxs(txs), check_witness_root);
 }
 
 Bytes Bip34Prefix(int height)

@@ -5,6 +5,7 @@
 #include "consensus/ancestry.h"
 #include "consensus/params.h"
 #include "consensus/rule_result.h"
+#include "primitives/transaction.h"
 
 namespace ibd {
 
@@ -56,6 +57,9 @@ bool IsMutated(const RuleResult& found);
  *  repeated pairs, a coinbase-less block with a 64-byte transaction, or wrong witness. Checked for
  *  blocks from peers before a failure is attributed to their hash. */
 bool IsBlockMutated(const BlockView& block, bool check_witness_root);
+/** The same for a block of these transactions, without parsing or hashing them again. */
+bool IsBlockMutated(const BlockHeader& header, std::span<const TransactionRef> txs,
+                    bool check_witness_root);
 
 /** The BIP34 push of `height` that a coinbase script must begin with. */
 Bytes Bip34Prefix(int height);

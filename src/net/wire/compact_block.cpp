@@ -223,26 +223,28 @@ PartialBlock::Status PartialBlock::Fill(std::span<const TransactionRef> missing,
 {
     CHECK(!m_spent);
     m_spent = true;
-    const std::vector<TransactionRef> txs = std::exchange(m_txs, {});
+    std::vector<TransactionRef> txs = std::exchange(m_txs, {});
     const auto lacking = std::count(txs.begin(), txs.end(), nullptr);
     if (static_cast<size_t>(lacking) != missing.size()) return Status::kInvalid;
-
+    for (TransactionRef& tx : txs) {
+        if (tx) continue;
+        tx = missing.front();
+        missing = missing.subspan(1);
+    }
+    if (IsBlockMutated(m_header, txs, expect_commitment)) return Status::kFailed;
     block.clear();
     Writer writer(block);
     writer.Raw(m_header.ToBytes());
     writer.CompactSize(txs.size());
     constexpr size_t kAhead = 8;
     for (size_t i = 0; i < txs.size(); ++i) {
-        if (i + kAhead < txs.size() && txs[i + kAhead]) {
+        if (i + kAhead < txs.size()) {
             const ByteSpan later = txs[i + kAhead]->View().raw;
             PrefetchBytes(later.data(), later.size());
         }
-        writer.Raw((txs[i] ? txs[i] : missing.front())->View().raw);
-        if (!txs[i]) missing = missing.subspan(1);
+        writer.Raw(txs[i]->View().raw);
     }
-    BlockView view;
-    const bool sound = view.Parse(block) && !IsBlockMutated(view, expect_commitment);
-    return sound ? Status::kOk : Status::kFailed;
+    return Status::kOk;
 }
 
 CompactAnnouncers::Change

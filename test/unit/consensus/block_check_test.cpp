@@ -291,13 +291,13 @@ TEST_CASE("a 64-byte transaction makes a block without coinbase suspicious")
     BlockView view;
     Bytes raw = block.Serialize();
     REQUIRE(view.Parse(raw));
-    CHECK(!IsBlockMutated(view, true));
+    CHECK(!LooksMutated(view, true));
     block.txs.erase(block.txs.begin());
     raw = block.Serialize();
     REQUIRE(view.Parse(raw));
-    CHECK(IsBlockMutated(view, true));
+    CHECK(LooksMutated(view, true));
     block.txs[0].outputs[0].script_pubkey.push_back(OP_NOP);
     raw = block.Serialize();
     REQUIRE(view.Parse(raw));
-    CHECK(!IsBlockMutated(view, true));
+    CHECK(!LooksMutated(view, true));
 }

@@ -35,6 +35,16 @@ struct MutableBlock : sim::BlockDraft {
     }
 };
 
+/** The verdict on the parsed block, which is that on its separate transactions. */
+inline bool LooksMutated(const BlockView& block, bool check_witness_root)
+{
+    std::vector<TransactionRef> txs;
+    for (const TxView& tx : block.Txs()) txs.push_back(Transaction::Parse(tx.raw).Value());
+    const bool mutated = IsBlockMutated(block, check_witness_root);
+    REQUIRE(IsBlockMutated(block.Header(), txs, check_witness_root) == mutated);
+    return mutated;
+}
+
 /** Reason of the context-free check with header work taken for granted; "" if valid, "parse" if
  *  the bytes are no block. */
 inline std::string CheckReason(const Bytes& raw, const ConsensusParams& params,
@@ -56,6 +66,7 @@ inline std::string ContextReason(const Bytes& raw, const ConsensusParams& params
     REQUIRE(view.Parse(raw));
     const FlatAncestry prev(height - 1, median_time);
     const RuleResult bad = ContextualCheckBlock(view, prev, params);
+    for (const bool check_witness_root : {false, true}) LooksMutated(view, check_witness_root);
     return bad ? bad->reason : "";
 }
 
