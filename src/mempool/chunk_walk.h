@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace ibd {
 
@@ -53,17 +54,27 @@ private:
     size_t m_step = 0; //!< chunks read, and then nulls
 };
 
-/** Calls `visit(const TransactionRef&)` for about `count` transactions, until it returns false. */
+/** Calls `visit(ids, txs)` for about `count` transactions and their wtxids, until it returns false.
+ *  In groups, so that the caller can hash many ids at once. */
 template <typename Visit>
 void VisitToMine(const ChunkSet& chunks, size_t count, Visit visit)
 {
+    constexpr size_t kGroup = 64; // at least, but for the last
+    std::vector<Wtxid> ids;
+    std::vector<TransactionRef> txs;
     ChunkWalk walk(chunks);
     while (const PoolChunk* const chunk = count > 0 ? walk.Next() : nullptr) {
         for (const PoolTx* const tx : chunk->Txs()) {
-            if (!visit(tx->tx)) return;
+            ids.push_back(tx->tx->WitnessId());
+            txs.push_back(tx->tx);
         }
         count -= std::min(count, chunk->Txs().size());
+        if (txs.size() < kGroup) continue;
+        if (!visit(ids, txs)) return;
+        ids.clear();
+        txs.clear();
     }
+    if (!txs.empty()) visit(ids, txs);
 }
 
 } // namespace ibd

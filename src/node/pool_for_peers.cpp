@@ -11,8 +11,6 @@ namespace {
 
 /** Transactions of the list that are visited under one lock. */
 constexpr size_t kAtOnce = 256;
-/** Those to mine that are visited together. */
-constexpr size_t kToMineAtOnce = 64;
 
 PeerPool::Entry EntryOf(const PoolTx& tx)
 {
@@ -132,24 +130,10 @@ void PoolForPeers::ForEachTransaction(const Visit& more) const
     }
 }
 
-// In groups, because short ids are hashed in lanes.
 void PoolForPeers::ForEachToMine(size_t count, const Visit& more) const
 {
     if (!m_pool.mutex.try_lock()) return; // a call may hold it for long
-    std::vector<Wtxid> ids;
-    std::vector<TransactionRef> txs;
-    const auto visit_group = [&] {
-        const bool go_on = more(ids, txs);
-        ids.clear();
-        txs.clear();
-        return go_on;
-    };
-    VisitToMine(m_pool.Chunks(), count, [&](const TransactionRef& tx) {
-        ids.push_back(tx->WitnessId());
-        txs.push_back(tx);
-        return txs.size() < kToMineAtOnce || visit_group();
-    });
-    if (!txs.empty()) visit_group();
+    VisitToMine(m_pool.Chunks(), count, more);
     m_pool.mutex.unlock();
 }
 
