@@ -57,7 +57,7 @@ private:
 /** Calls `visit(ids, txs)` for about `count` transactions and their wtxids, until it returns false.
  *  In groups, so that the caller can hash many ids at once. */
 template <typename Visit>
-void VisitToMine(const ChunkSet& chunks, size_t count, Visit visit)
+void VisitToMine(const ChunkSet& chunks, size_t count, const Visit& visit)
 {
     constexpr size_t kGroup = 64; // at least, but for the last
     std::vector<Wtxid> ids;

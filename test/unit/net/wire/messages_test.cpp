@@ -438,11 +438,11 @@ TEST_CASE("bloom filters", "[messages]")
     CHECK(FilterAddMessage{Bytes(520)}.WithinLimits());
     CHECK_FALSE(FilterAddMessage{Bytes(521)}.WithinLimits());
     CheckBytes(MerkleBlockMessage{Header(1), {2, {kA}, {1}}}, kHeader +
-                                                                "02000000"
-                                                                "01" +
-                                                                kHashA +
-                                                                "01"
-                                                                "01");
+                                                                  "02000000"
+                                                                  "01" +
+                                                                  kHashA +
+                                                                  "01"
+                                                                  "01");
 }
 
 TEST_CASE("block filters", "[messages]")
