@@ -198,8 +198,10 @@ SpendData ExtractSpend(const TxView& tx, size_t input, const SpentOutput& spent)
                                  kStandardVerifyFlags, collector) == ScriptError::kOk;
     if (data.complete) return data;
 
+    ScriptStack pushed;
+    EvalScript(pushed, data.script_sig, kVerifyStrictEnc, NoSignatures(), SigVersion::kBase);
     std::vector<Bytes> stack;
-    EvalScript(stack, data.script_sig, kVerifyStrictEnc, NoSignatures(), SigVersion::kBase);
+    for (const ByteSpan item : pushed) stack.emplace_back(item.begin(), item.end());
     std::vector<Bytes> items = data.witness;
     Bytes script(spent.script_pubkey.begin(), spent.script_pubkey.end());
     SigVersion version = SigVersion::kBase;

@@ -16,9 +16,6 @@ using Err = ScriptError;
 
 constexpr int64_t kWeightPerSignature = 50; //!< BIP342
 
-const Bytes kTrue{1};
-const Bytes kFalse{};
-
 /** Nested IF branches, in constant time at any depth (tapscripts have no limit on operations). */
 class Conditions {
 public:
@@ -116,11 +113,11 @@ private:
 
     bool Has(size_t items) const { return m_stack.size() >= items; }
     /** The item `depth` from the top, 1 is the top. */
-    Bytes& Top(size_t depth = 1) { return m_stack[m_stack.size() - depth]; }
+    StackItem& Top(size_t depth = 1) { return m_stack[m_stack.size() - depth]; }
     void Drop(size_t items) { m_stack.resize(m_stack.size() - items); }
-    void PushCopy(size_t depth) { m_stack.push_back(Bytes(Top(depth))); }
-    void PushBool(bool value) { m_stack.push_back(value ? kTrue : kFalse); }
-    void PushNum(int64_t value) { m_stack.push_back(EncodeScriptNum(value)); }
+    void PushCopy(size_t depth) { m_stack.push_back(StackItem(Top(depth))); }
+    void PushBool(bool value) { PushNum(value ? 1 : 0); }
+    void PushNum(int64_t value) { m_stack.push_back(StackItem::CopyOf(ScriptNum(value))); }
     std::optional<int64_t> Num(size_t depth, size_t max_size = 4)
     {
         return DecodeScriptNum(Top(depth), m_minimal, max_size);
@@ -179,7 +176,7 @@ Err Machine::Step(const ScriptIterator& it)
     const bool executing = m_conditions.AllTrue();
     if (executing && op <= OP_PUSHDATA4) {
         if (m_minimal && !IsMinimalPush(op, it.Data())) return Err::kMinimalData;
-        m_stack.emplace_back(it.Data().begin(), it.Data().end());
+        m_stack.push_back(StackItem::Of(it.Data()));
         return Err::kOk;
     }
     if (executing || (op >= OP_IF && op <= OP_ENDIF)) return Execute(op);
@@ -265,7 +262,7 @@ Err Machine::Conditional(uint8_t op)
     bool value = false;
     if (m_conditions.AllTrue()) {
         IBD_NEED(1);
-        const Bytes& top = Top();
+        const ByteSpan top = Top();
         const bool minimal = top.empty() || (top.size() == 1 && top[0] == 1);
         if (m_version == SigVersion::kTapscript && !minimal) return Err::kTapscriptMinimalIf;
         if (m_version == SigVersion::kWitnessV0 && (m_flags & kVerifyMinimalIf) && !minimal) {
@@ -284,12 +281,12 @@ Err Machine::StackOp(uint8_t op)
     switch (op) {
     case OP_TOALTSTACK:
         IBD_NEED(1);
-        m_alt.push_back(std::move(Top()));
+        m_alt.push_back(Top());
         Drop(1);
         break;
     case OP_FROMALTSTACK:
         if (m_alt.empty()) return Err::kInvalidAltstackOperation;
-        m_stack.push_back(std::move(m_alt.back()));
+        m_stack.push_back(m_alt.back());
         m_alt.pop_back();
         break;
     case OP_2DROP: IBD_NEED(2); Drop(2); break;
@@ -320,7 +317,7 @@ Err Machine::StackOp(uint8_t op)
     case OP_SWAP: IBD_NEED(2); std::swap(Top(1), Top(2)); break;
     case OP_TUCK:
         IBD_NEED(2);
-        m_stack.insert(m_stack.end() - 2, Bytes(Top()));
+        m_stack.insert(m_stack.end() - 2, StackItem(Top()));
         break;
     case OP_SIZE: IBD_NEED(1); PushNum(static_cast<int64_t>(Top().size())); break;
     default: CHECK(false);
@@ -347,7 +344,7 @@ Err Machine::PickOrRoll(uint8_t op)
 Err Machine::Equal(uint8_t op)
 {
     IBD_NEED(2);
-    const bool equal = Top(1) == Top(2);
+    const bool equal = std::ranges::equal(ByteSpan(Top(1)), ByteSpan(Top(2)));
     Drop(2);
     PushBool(equal);
     return op == OP_EQUALVERIFY ? Verify(Err::kEqualVerify) : Err::kOk;
@@ -421,7 +418,7 @@ Err Machine::Within()
 Err Machine::HashTop(uint8_t op)
 {
     IBD_NEED(1);
-    const auto replace = [&](const auto& digest) { Top().assign(digest.begin(), digest.end()); };
+    const auto replace = [&](const auto& digest) { Top() = StackItem::CopyOf(digest); };
     switch (op) {
     case OP_RIPEMD160: replace(Ripemd160Of(Top())); break;
     case OP_SHA1: replace(Sha1Of(Top())); break;
@@ -530,8 +527,8 @@ Err Machine::MatchInOrder(size_t keys, size_t key_count, size_t sigs, size_t sig
                           ByteSpan code, bool& ok)
 {
     while (ok && sig_count > 0) {
-        const Bytes& signature = Top(sigs);
-        const Bytes& key = Top(keys);
+        const ByteSpan signature = Top(sigs);
+        const ByteSpan key = Top(keys);
         IBD_TRY(CheckSignatureEncoding(signature, m_flags));
         IBD_TRY(CheckPubkeyEncoding(key, m_flags, m_version));
         if (m_checker.CheckEcdsa(signature, key, code, m_version)) {

@@ -3,15 +3,12 @@
 #pragma once
 
 #include "script/script_error.h"
+#include "script/script_stack.h"
 #include "script/sighash.h"
 #include "script/signature_checker.h"
 #include "script/verify_flags.h"
 
-#include <vector>
-
 namespace ibd {
-
-using ScriptStack = std::vector<Bytes>;
 
 /** The state of a tapscript between its signature checks. */
 struct TapscriptState {
@@ -19,8 +16,9 @@ struct TapscriptState {
     int64_t weight_left = 0; //!< BIP342 budget, weight units
 };
 
-/** Runs `script` on `stack`. kOk: it ran to its end, with anything on the stack. `tapscript` is
- *  used only with SigVersion::kTapscript and may be null otherwise. */
+/** Runs `script` on `stack`. kOk: it ran to its end, with anything on the stack, which may refer to
+ *  bytes of `script` (see StackItem). `tapscript` is used only with SigVersion::kTapscript and may
+ *  be null otherwise. */
 ScriptError EvalScript(ScriptStack& stack, ByteSpan script, ScriptFlags flags,
                        const SignatureChecker& checker, SigVersion version,
                        TapscriptState* tapscript = nullptr);

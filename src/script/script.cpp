@@ -180,19 +180,25 @@ std::optional<int> SmallInt(uint8_t op)
     return {};
 }
 
-Bytes EncodeScriptNum(int64_t value)
+ScriptNum::ScriptNum(int64_t value)
 {
-    Bytes out;
     const bool negative = value < 0;
     uint64_t left = negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
-    for (; left != 0; left >>= 8) out.push_back(static_cast<uint8_t>(left));
-    if (out.empty()) return out;
-    if (out.back() & 0x80) {
-        out.push_back(negative ? 0x80 : 0x00);
+    for (; left != 0; left >>= 8) m_bytes[m_size++] = static_cast<uint8_t>(left);
+    if (m_size == 0) return;
+    uint8_t& last = m_bytes[m_size - 1];
+    if (last & 0x80) {
+        m_bytes[m_size++] = negative ? 0x80 : 0x00;
     } else if (negative) {
-        out.back() |= 0x80;
+        last |= 0x80;
     }
-    return out;
+}
+
+Bytes EncodeScriptNum(int64_t value)
+{
+    const ScriptNum number(value);
+    const ByteSpan bytes = number;
+    return Bytes(bytes.begin(), bytes.end());
 }
 
 std::optional<int64_t> DecodeScriptNum(ByteSpan bytes, bool require_minimal, size_t max_size)

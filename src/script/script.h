@@ -80,7 +80,17 @@ void AppendPushInt(Bytes& script, int64_t value);
 /** 0..16 for OP_0, OP_1..OP_16; nothing for other opcodes. */
 std::optional<int> SmallInt(uint8_t op);
 
-/** Shortest little-endian form with the sign in the top bit; empty for 0. */
+/** The shortest little-endian form of a number with the sign in the top bit; empty for 0. */
+class ScriptNum {
+public:
+    explicit ScriptNum(int64_t value);
+    operator ByteSpan() const { return {m_bytes, m_size}; }
+
+private:
+    size_t m_size = 0;
+    uint8_t m_bytes[9];
+};
+/** The same in memory of its own. */
 Bytes EncodeScriptNum(int64_t value);
 /** Nothing: longer than `max_size` (at most 8) or, with `require_minimal`, not the shortest form.
  */

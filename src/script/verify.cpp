@@ -27,8 +27,7 @@ ScriptStack ReadWitness(const WitnessView& witness)
     stack.reserve(witness.count);
     Reader reader(witness.items);
     for (uint32_t i = 0; i < witness.count; ++i) {
-        const ByteSpan item = reader.VarBytes();
-        stack.emplace_back(item.begin(), item.end());
+        stack.push_back(StackItem::Of(reader.VarBytes()));
     }
     return stack;
 }
@@ -97,7 +96,7 @@ Err Verification::Run(ByteSpan script_sig, ByteSpan script_pubkey)
         }
     }
     if (p2sh) {
-        stack = std::move(after_sig);
+        stack.swap(after_sig);
         IBD_TRY(RunP2sh(script_sig, stack));
     }
     if ((m_flags & kVerifyCleanStack) && stack.size() != 1) return Err::kCleanStack;
@@ -111,7 +110,7 @@ Err Verification::RunP2sh(ByteSpan script_sig, ScriptStack& stack)
 {
     if (!IsPushOnly(script_sig)) return Err::kSigPushOnly;
     CHECK(!stack.empty()); // otherwise scriptPubKey would have failed
-    const Bytes redeem = std::move(stack.back());
+    const StackItem redeem = stack.back();
     stack.pop_back();
     IBD_TRY(EvalScript(stack, redeem, m_flags, m_checker, SigVersion::kBase));
     if (stack.empty() || !ScriptBool(stack.back())) return Err::kEvalFalse;
@@ -146,7 +145,7 @@ Err Verification::RunV0(const WitnessProgram& program)
     ScriptStack stack = ReadWitness(m_witness);
     if (program.program.size() == 32) {
         if (stack.empty()) return Err::kWitnessProgramWitnessEmpty;
-        const Bytes script = std::move(stack.back());
+        const StackItem script = stack.back();
         stack.pop_back();
         if (!std::ranges::equal(Sha256Of(script), program.program)) {
             return Err::kWitnessProgramMismatch;
@@ -163,7 +162,7 @@ Err Verification::RunTaproot(ByteSpan program)
     ScriptStack stack = ReadWitness(m_witness);
     if (stack.empty()) return Err::kWitnessProgramWitnessEmpty;
     TapscriptState state;
-    if (stack.size() >= 2 && !stack.back().empty() && stack.back()[0] == kAnnexTag) {
+    if (stack.size() >= 2 && !stack.back().empty() && *stack.back().data() == kAnnexTag) {
         Bytes annex;
         Writer(annex).VarBytes(stack.back());
         state.context.annex_hash = Sha256Of(annex);
@@ -175,10 +174,11 @@ Err Verification::RunTaproot(ByteSpan program)
 
 Err Verification::RunTaprootScript(ScriptStack& stack, ByteSpan program, TapscriptState& state)
 {
-    const Bytes control = std::move(stack.back());
+    const StackItem last = stack.back();
     stack.pop_back();
-    const Bytes script = std::move(stack.back());
+    const StackItem script = stack.back();
     stack.pop_back();
+    const ByteSpan control = last;
     if (control.size() < kControlBase ||
         control.size() > kControlBase + kControlNode * kMaxTapTreeDepth ||
         (control.size() - kControlBase) % kControlNode != 0) {
@@ -223,7 +223,7 @@ Err Verification::Execute(ScriptStack& stack, ByteSpan script, SigVersion versio
         if (succeeds) return Err::kOk;
         if (stack.size() > kMaxStackSize) return Err::kStackSize;
     }
-    for (const Bytes& item : stack) {
+    for (const StackItem& item : stack) {
         if (item.size() > kMaxScriptElementSize) return Err::kPushSize;
     }
     IBD_TRY(EvalScript(stack, script, m_flags, m_checker, version, state));

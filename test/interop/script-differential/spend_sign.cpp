@@ -103,7 +103,8 @@ void SpendMaker::Sign(WrittenScript& written, SigVersion version, TapscriptState
 {
     std::vector<Request> requests;
     const Recorder recorder(requests);
-    ScriptStack stack(written.items.begin(), written.items.end());
+    ScriptStack stack;
+    for (const Bytes& item : written.items) stack.push_back(StackItem::Of(item));
     // Whether the script runs to its end does not matter here.
     const ScriptError ran = EvalScript(stack, written.script, 0, recorder, version, state);
     (void)ran;

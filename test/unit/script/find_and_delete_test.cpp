@@ -77,6 +77,14 @@ public:
     bool CheckSequence(int64_t) const override { return false; }
 };
 
+/** `items` must outlive it. */
+ScriptStack StackOf(const std::vector<Bytes>& items)
+{
+    ScriptStack stack;
+    for (const Bytes& item : items) stack.push_back(StackItem::Of(item));
+    return stack;
+}
+
 Bytes WithoutPush(ByteSpan script, ByteSpan data)
 {
     Bytes pattern, out;
@@ -124,15 +132,16 @@ TEST_CASE("CHECKSIG signs the script code without the signature's own pushes, be
         const Bytes signature = TrickyBytes(i % 20 == 0 ? 260 : 4);
         Bytes script = Unrun(ScriptAround(signature));
         Append(script, Bytes{OP_CHECKSIG});
+        const std::vector<Bytes> items{signature, Bytes(33, 2)};
         for (const SigVersion version : {SigVersion::kBase, SigVersion::kWitnessV0}) {
             const CodeRecorder recorder;
-            ScriptStack stack{signature, Bytes(33, 2)};
+            ScriptStack stack = StackOf(items);
             REQUIRE(EvalScript(stack, script, 0, recorder, version) == ScriptError::kOk);
             const bool base = version == SigVersion::kBase;
             REQUIRE(recorder.codes.size() == 1);
             REQUIRE(recorder.codes[0] == (base ? WithoutPush(script, signature) : script));
             deleted += recorder.codes[0] == script ? 0 : 1;
-            stack = {signature, Bytes(33, 2)};
+            stack = StackOf(items);
             const bool found = WithoutPush(script, signature) != script;
             CHECK(EvalScript(stack, script, kVerifyConstScriptCode, recorder, version) ==
                   (base && found ? ScriptError::kSigFindAndDelete : ScriptError::kOk));
@@ -150,7 +159,8 @@ TEST_CASE("CHECKMULTISIG takes out the pushes of all its signatures")
         Append(script, Unrun(ScriptAround(second)));
         Append(script, Bytes{OP_CHECKMULTISIG});
         const CodeRecorder recorder;
-        ScriptStack stack{{}, first, second, {2}, Bytes(33, 2), Bytes(33, 3), {2}};
+        const std::vector<Bytes> items{{}, first, second, {2}, Bytes(33, 2), Bytes(33, 3), {2}};
+        ScriptStack stack = StackOf(items);
         REQUIRE(EvalScript(stack, script, 0, recorder, SigVersion::kBase) == ScriptError::kOk);
         REQUIRE(recorder.codes.size() == 1); // two signatures cannot match the one key left
         REQUIRE(recorder.codes[0] == WithoutPush(WithoutPush(script, second), first));
