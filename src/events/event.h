@@ -34,6 +34,9 @@ struct BlockDisconnected {
 struct TipChanged {
     TipInfo tip;
     bool downloading = false; //!< during the initial download
+    /** False: every block of this chain was in that of the last visible tip, as after
+     *  invalidateblock, or after a reorganisation that failed. */
+    bool has_new_blocks = true;
 
     bool operator==(const TipChanged&) const = default;
 };

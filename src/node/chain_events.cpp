@@ -25,7 +25,10 @@ void ChainEvents::TipChanged(const HeaderNode& node)
 {
     if (m_first) m_first->TipChanged(node);
     if (m_on_tip) m_on_tip(node);
-    m_events.Publish(ibd::TipChanged{{node.hash, node.height}, m_chain->IsInitialBlockDownload()});
+    const HeaderNode* const before = std::exchange(m_tip, &node);
+    const bool has_new_blocks = !before || LastCommonAncestor(before, &node) != &node;
+    m_events.Publish(ibd::TipChanged{
+        {node.hash, node.height}, m_chain->IsInitialBlockDownload(), has_new_blocks});
 }
 
 void ChainEvents::WarningSet(NodeWarning warning, const std::string& text)

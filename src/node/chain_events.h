@@ -1,6 +1,7 @@
 // ChainEvents: observes the ChainManager and publishes its reports as events, which are handled
 // later on other threads. The exceptions, called on the chain's thread, are the transaction pool,
-// which follows the chain step by step, and reactions that must not wait. Owned by the node.
+// which follows the chain step by step, and reactions that must not wait. They are set before the
+// first event. Owned by the node.
 #pragma once
 
 #include "events/events.h"
@@ -12,8 +13,6 @@ class ChainEvents final : public ChainObserver {
 public:
     /** `warnings`: updated at once, because a call that caused a warning may show it. */
     ChainEvents(Events& events, NodeWarnings& warnings) : m_events(events), m_warnings(warnings) {}
-
-    // Before the first event.
 
     /** For urgent reactions: called with each new tip before the next block. */
     void OnTip(std::function<void(const HeaderNode&)> call) { m_on_tip = std::move(call); }
@@ -49,6 +48,7 @@ private:
     Events& m_events;
     NodeWarnings& m_warnings;
     const ChainManager* m_chain = nullptr;
+    const HeaderNode* m_tip = nullptr; //!< the last visible tip
     ChainObserver* m_first = nullptr;
     std::function<void(const HeaderNode&)> m_on_tip;
     std::function<void(const BlockHash&, const RuleResult&)> m_on_checked;

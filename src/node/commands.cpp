@@ -39,7 +39,9 @@ void Commands::Missed(const MissedEvents& missed)
 
 void Commands::TakeTip(const TipChanged& change)
 {
-    if (!change.downloading) StartDetached(m_lines.block_notify, change.tip.hash.ToHex());
+    if (change.downloading || change.tip.hash == m_tip) return;
+    m_tip = change.tip.hash;
+    StartDetached(m_lines.block_notify, m_tip.ToHex());
 }
 
 void Commands::StartDetached(const std::string& command, const std::string& value)

@@ -42,6 +42,7 @@ private:
 
     const CommandLines m_lines;
     Logger& m_log;
+    BlockHash m_tip; //!< of the last command; a failed reorganisation reports it again
     Mutex m_mutex; //!< also held from before a start until its pid is stored
     std::map<pid_t, std::string> m_running IBD_GUARDED_BY(m_mutex); //!< command lines
 };

@@ -116,41 +116,20 @@ constexpr OptionRow<NodeOptions> kServers[] = {
      kHidden | kNoEffect},
 };
 
+// clang-format off
 /** Options of the wallet and for developers. */
-constexpr const char* kNamesWithoutEffect[] = {"-addresstype",
-                                               "-avoidpartialspends",
-                                               "-changetype",
-                                               "-consolidatefeerate",
-                                               "-dbcrashratio",
-                                               "-discardfee",
-                                               "-fallbackfee",
-                                               "-keypool",
-                                               "-maxapsfee",
-                                               "-maxtxfee",
-                                               "-mintxfee",
-                                               "-signer",
-                                               "-spendzeroconfchange",
-                                               "-txconfirmtarget",
-                                               "-unsafesqlitesync",
-                                               "-walletbroadcast",
-                                               "-walletcrosschain",
-                                               "-walletnotify",
-                                               "-wallet",
-                                               "-walletdir",
-                                               "-walletrbf",
-                                               "-walletrejectlongchains"};
+constexpr const char* kNamesWithoutEffect[] = {
+    "-addresstype", "-avoidpartialspends", "-changetype", "-consolidatefeerate", "-dbcrashratio",
+    "-discardfee", "-fallbackfee", "-keypool", "-maxapsfee", "-maxtxfee", "-mintxfee", "-signer",
+    "-spendzeroconfchange", "-txconfirmtarget", "-unsafesqlitesync", "-walletbroadcast",
+    "-walletcrosschain", "-walletnotify", "-wallet", "-walletdir", "-walletrbf",
+    "-walletrejectlongchains"};
 
 /** Options that configure missing features, and those that Core keeps only to reject them. */
-constexpr const char* kNamesOnly[] = {"-choosedatadir",
-                                      "-disablewallet",
-                                      "-lang",
-                                      "-limitancestorsize",
-                                      "-limitdescendantsize",
-                                      "-checkpoints",
-                                      "-min",
-                                      "-resetguisettings",
-                                      "-splash",
-                                      "-uiplatform"};
+constexpr const char* kNamesOnly[] = {
+    "-choosedatadir", "-disablewallet", "-lang", "-limitancestorsize", "-limitdescendantsize",
+    "-checkpoints", "-min", "-resetguisettings", "-splash", "-uiplatform"};
+// clang-format on
 
 constexpr OptionRow<NodeOptions> kHiddenRows[] = {
     {"-forcecompactdb", "", "", kPlain, kFlag<&NodeOptions::compact_databases>},

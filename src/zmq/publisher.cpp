@@ -90,7 +90,6 @@ void ZmqPublisher::Take(const BlockConnected& event)
         m_waiting.push_back(event);
         return;
     }
-    m_connected = event.hash;
     PublishTxs(event.hash);
     PublishSequence(event.hash, kConnect, std::nullopt);
 }
@@ -110,11 +109,11 @@ void ZmqPublisher::EndReorganisation()
     for (const BlockConnected& block : std::exchange(m_waiting, {})) Take(block);
 }
 
-/** A tip is not published if it is the rest of a longer chain, or during initial download. */
+/** Publishes a tip only if its chain has new blocks, and not during the initial download. */
 void ZmqPublisher::Take(const TipChanged& event)
 {
     EndReorganisation();
-    if (std::exchange(m_connected, {}) != event.tip.hash || event.downloading) return;
+    if (!event.has_new_blocks || event.downloading) return;
     Publish(ZmqTopic::kHashBlock, Shown(event.tip.hash));
     if (!Has(ZmqTopic::kRawBlock)) return;
     if (const Block* const block = Load(event.tip.hash)) Publish(ZmqTopic::kRawBlock, block->raw);

@@ -74,7 +74,6 @@ private:
     std::unique_ptr<Block> m_block;        //!< the last one that was read
     bool m_in_reorganisation = false;      //!< blocks were disconnected since the last tip
     std::vector<BlockConnected> m_waiting; //!< during a reorganisation
-    BlockHash m_connected;                 //!< the last block that was connected since the last tip
 };
 
 } // namespace ibd

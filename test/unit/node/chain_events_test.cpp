@@ -66,6 +66,18 @@ private:
     std::promise<void> m_reached, m_go;
 };
 
+/** Records the heights of tips, with "again" where the chain has no new block. */
+class Tips final : public EventConsumer {
+public:
+    void Take(const Event& event) override
+    {
+        const auto& tip = std::get<TipChanged>(event);
+        seen.push_back(std::to_string(tip.tip.height) + (tip.has_new_blocks ? "" : " again"));
+    }
+
+    std::vector<std::string> seen;
+};
+
 std::string ReadAll(const Path& path)
 {
     const Bytes bytes = ReadTestFile(path.string());
@@ -135,6 +147,54 @@ TEST_CASE("the events of blocks follow the coins through a reorganisation")
     CHECK(events.Dropped(follower) == 0);
 }
 
+TEST_CASE("a tip without new blocks is marked")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit(params);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    NodeWarnings warnings;
+    Events events;
+    ChainEvents observer(events, warnings);
+    Tips tips;
+    events.AddConsumer(tips, {EventKinds::Of<TipChanged>(), WhenFull::kBlock, 2});
+    observer.Follow(*engine.chain);
+    events.Start();
+    engine.Start();
+    const std::vector<KitBlock> first = kit.MakeChain(kit.Genesis(), 3);
+    for (const KitBlock& block : first) engine.Process(block.raw);
+    KitOptions options;
+    options.salt = 1;
+    const KitBlock other = kit.Make(first[1], options);
+    options.reward = 100 * kCoin;
+    const KitBlock bad = kit.Make(other, options);
+    engine.Process(other.raw);
+    engine.Process(bad.raw); // tries the branch, and goes back
+    CHECK(engine.chain->Current().hash == first[2].hash);
+    for (const KitBlock& block : kit.MakeChain(other, 2, 2)) engine.Process(block.raw);
+    events.Drain();
+    CHECK(tips.seen == std::vector<std::string>{"0", "1", "2", "3", "3 again", "4", "5"});
+    events.Stop();
+}
+
+TEST_CASE("a command runs for a tip once")
+{
+    const TempDir dir;
+    const Path out = dir.Get() / "out";
+    const auto log = MakeNullLogger();
+    Commands commands({"echo %s >> " + out.string(), ""}, *log);
+    BlockHash tip;
+    tip.data()[0] = 1;
+    commands.Take(TipChanged{{tip, 1}});
+    commands.Take(TipChanged{{tip, 1}, false, false});
+    BlockHash lower;
+    while (!std::filesystem::exists(out)) std::this_thread::yield();
+    commands.Take(TipChanged{{lower, 0}, false, false});
+    const auto lines = [&] { return std::ranges::count(ReadAll(out), '\n'); };
+    while (lines() < 2) std::this_thread::yield();
+    CHECK(ReadAll(out) == tip.ToHex() + "\n" + lower.ToHex() + "\n");
+}
+
 TEST_CASE("commands are started in order with what they are about")
 {
     const TempDir dir;
@@ -148,6 +208,7 @@ TEST_CASE("commands are started in order with what they are about")
                                   (dir.Get() / "go").string()},
                       *log);
     BlockHash hash;
+    hash.data()[0] = 7;
     commands.Take(TipChanged{{hash, 1}, true}); // no news during the initial download
     MissedEvents missed;
     commands.Missed(missed); // no tip among them

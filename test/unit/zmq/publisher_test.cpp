@@ -38,6 +38,13 @@ public:
         REQUIRE(size >= 0);
         return {buffer, static_cast<size_t>(size)};
     }
+    /** "hashblock 3": the topic of a message, and its number. */
+    std::string Message()
+    {
+        const std::string topic = Part();
+        Part();
+        return topic + " " + std::to_string(static_cast<uint8_t>(Part()[0]));
+    }
     /** "C 3": the letter of a sequence message, and the message's number. */
     std::string Change()
     {
@@ -57,10 +64,10 @@ private:
 };
 
 struct Publishing {
-    Publishing()
+    explicit Publishing(ZmqTopic other = ZmqTopic::kHashTx)
     {
         auto opened = ZmqPublisher::Open(
-            {{ZmqTopic::kHashTx, address}, {ZmqTopic::kSequence, address}},
+            {{other, address}, {ZmqTopic::kSequence, address}},
             [](const BlockHash&) -> Result<Bytes> { return BadData("gone"); }, *log);
         REQUIRE(opened.Ok());
         publisher = std::move(*opened);
@@ -78,7 +85,10 @@ struct Publishing {
     void Say(const Event& event) { publisher->Take(event); }
     void Connect(uint8_t number) { Say(BlockConnected{Id(number), {}, number}); }
     void Disconnect(uint8_t number) { Say(BlockDisconnected{Id(number), {}, number}); }
-    void Tip(uint8_t number) { Say(TipChanged{{Id(number), number}, false}); }
+    void Tip(uint8_t number, bool has_new_blocks = true)
+    {
+        Say(TipChanged{{Id(number), number}, false, has_new_blocks});
+    }
     /** The number of the message before those of the test. */
     int Before() const { return std::stoi(last.substr(2)); }
 
@@ -118,6 +128,31 @@ TEST_CASE("blocks of a branch that fails are published before they are disconnec
     std::string letters;
     for (int i = 0; i < 4; ++i) letters += p.listener->Change()[0];
     CHECK(letters == "DCDC");
+}
+
+TEST_CASE("hashblock names each new tip once")
+{
+    Publishing p(ZmqTopic::kHashBlock);
+    const int before = p.Before();
+    p.Connect(1);
+    p.Tip(1);
+    p.Disconnect(1); // for a branch that fails
+    p.Connect(2);
+    p.Disconnect(2);
+    p.Connect(1);
+    p.Tip(1, false);
+    p.Disconnect(1); // invalidateblock
+    p.Tip(0, false);
+    p.publisher->Missed({.first = 10, .last = 10, .count = 1}); // a connected block
+    p.Tip(3);
+    std::vector<std::string> blocks;
+    for (int i = 0; i < 8; ++i) {
+        const std::string message = p.listener->Message();
+        if (message.starts_with("hashblock")) blocks.push_back(message);
+    }
+    CHECK(blocks == std::vector<std::string>{"hashblock 0", "hashblock 2"});
+    p.Connect(4);
+    CHECK(p.listener->Change() == fmt::format("C {}", before + 8));
 }
 
 TEST_CASE("events that were missed leave a gap in the numbers")
