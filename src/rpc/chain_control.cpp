@@ -246,6 +246,16 @@ void AddChainControlMethods(RpcTable& table, ChainContext& context)
                           "Treats a block as if it had been received before other blocks with the "
                           "same work.",
                           [](ChainManager& c, const HeaderNode& n) { return c.PreciousBlock(n); }));
+    table.Add({"hidden",
+               "syncwithvalidationinterfacequeue",
+               "Returns when all observers have handled the events of the chain so far.",
+               {},
+               "null",
+               "",
+               [&context](const RpcCall&) -> UniValue {
+                   if (context.drain_events) context.drain_events();
+                   return {};
+               }});
     table.Add(MakeSubmitBlock(context));
     table.Add(SubmitHeader(context));
     table.Add(MakePruneBlockchain(context));

@@ -105,7 +105,7 @@ UniValue Prioritised(const TxPool& pool)
         one.pushKV("fee_delta", Num(delta));
         one.pushKV("in_mempool", Bool(tx != nullptr));
         if (tx) one.pushKV("modified_fee", Num(tx->ModifiedFee()));
-        out.pushKV(id.ToHex(), one);
+        out.__pushKV(id.ToHex(), one);
     }
     return out;
 }

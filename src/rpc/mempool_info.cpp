@@ -110,7 +110,8 @@ UniValue EntryJson(const PoolTx& tx)
 UniValue EntriesJson(const PoolTxSet& txs)
 {
     UniValue out(UniValue::VOBJ);
-    for (const PoolTx* tx : txs) out.pushKV(tx->Id().ToHex(), EntryJson(*tx));
+    // Ids differ: pushKV() would look for each of them among all before it.
+    for (const PoolTx* tx : txs) out.__pushKV(tx->Id().ToHex(), EntryJson(*tx));
     return out;
 }
 
@@ -266,16 +267,6 @@ void AddMempoolMethods(RpcTable& table, PoolContext& context)
                         TxPool::Ancestors));
     table.Add(Relatives(context, "getmempooldescendants", "Descendants of a pool transaction.",
                         TxPool::Descendants));
-    table.Add({"hidden",
-               "syncwithvalidationinterfacequeue",
-               "Returns when all observers have handled the events of the chain so far.",
-               {},
-               "null",
-               "",
-               [&context](const RpcCall&) -> UniValue {
-                   if (context.chain.drain_events) context.chain.drain_events();
-                   return {};
-               }});
     table.AnswerEarly({"getmempoolinfo", "getrawmempool", "getmempoolentry", "getmempoolancestors",
                        "getmempooldescendants"});
 }
