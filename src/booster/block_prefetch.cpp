@@ -2,6 +2,7 @@
 #include "booster/block_prefetch.h"
 
 #include "booster/hints_gate.h"
+#include "crypto/random_key.h"
 #include "swiftsync/block_taker.h"
 
 namespace ibd {
@@ -10,13 +11,6 @@ namespace {
 
 /** Interval of checks for new headers. */
 constexpr auto kHeaderLook = std::chrono::milliseconds(200);
-
-uint64_t RandomSecret(Env& env)
-{
-    uint8_t bytes[8];
-    env.RandomBytes(bytes);
-    return ReadLE64(bytes);
-}
 
 } // namespace
 
@@ -61,7 +55,7 @@ void BlockPrefetch::Work()
 {
     const HeaderNode* const terminal = WaitForTerminal();
     if (!terminal || !Begin(*terminal)) return;
-    m_status = StoreAll();
+    if (m_status) m_status = StoreAll();
     if (m_status) return;
     Abandon();
     m_options.failed();
@@ -95,7 +89,7 @@ const HeaderNode* BlockPrefetch::FindTerminal() const
         .terminal;
 }
 
-/** False: Stop() was called. */
+/** False: Stop() was called. Else m_status has the result. */
 bool BlockPrefetch::Begin(const HeaderNode& terminal)
 {
     std::vector<bool> stored(static_cast<size_t>(terminal.height) + 1);
@@ -128,7 +122,7 @@ Result<> BlockPrefetch::StoreAll()
         const Lock lock(m_mutex);
         source = m_supply->MakeSource();
     }
-    BlockTaker taker(m_chain.Params(), RandomSecret(m_env));
+    BlockTaker taker(m_chain.Params(), Random64(m_env));
     SuppliedBlock block;
     while (true) {
         IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));

@@ -9,12 +9,13 @@ namespace ibd {
 
 /** Extension of incomplete files in the hints folder. */
 inline constexpr std::string_view kHintsPartExtension = ".part";
-/** File names in the hints folder for containers that are being written: those for peers, and those
- *  converted from swifthints, whose name includes the hash of the swifthints file. A container that
- *  is being written has a second, temporary file. */
+/** Name of a container that is being written for peers. */
 inline constexpr std::string_view kKeepingHints = "keeping.part";
+/** Begins the name of a container converted from swifthints; the hash of that file follows. */
 inline constexpr std::string_view kConvertedHints = "swifthints-";
+/** Ends the name of such a container while it is written. */
 inline constexpr std::string_view kConvertedPart = ".hints.part";
+/** Ends the name of the second, temporary file of a container that is being written. */
 inline constexpr std::string_view kGapsExtension = ".gaps";
 /** Prefix of files from peers that were not used yet. */
 inline constexpr std::string_view kFetchedHints = "fetched-";

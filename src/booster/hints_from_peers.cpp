@@ -81,6 +81,30 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
 {
     const size_t head_size = head.size();
     IBD_ASSIGN_OR_RETURN(m_head, Container2Hints::OpenHead("of a peer", std::move(head)));
+    IBD_RETURN_IF_ERROR(CheckHead(offer, head_size));
+    StartFile(offer);
+    IBD_ASSIGN_OR_RETURN(auto pieces, OpenPart(offer));
+    m_first_missing = 0;
+    m_there.clear();
+    for (const HintsPiece& piece : pieces) m_there.push_back(piece.have);
+    m_log.Info("IBD Booster: fetching hints {} up to height {} from peers, {} bytes; {} of {} "
+               "groups are stored",
+               ToHex(offer.id.Span()), offer.height, offer.size,
+               std::count(m_there.begin(), m_there.end(), true), pieces.size());
+    const uint64_t prefix = EndOfPrefix();
+    const Lock lock(m_mutex);
+    m_state = State::kFetching;
+    m_writing = m_part;
+    m_prefix = prefix;
+    for (const HintsPiece& piece : pieces) {
+        m_total += piece.size;
+        if (piece.have) m_bytes += piece.size;
+    }
+    return pieces;
+}
+
+Result<> HintsFromPeers::CheckHead(const HintsOffer& offer, size_t head_size) const
+{
     const HintsInfo& info = m_head->Info();
     IBD_RETURN_IF_ERROR(CheckNetwork(info, m_chain.Params()));
     if (info.id != offer.id || info.terminal_height != offer.height ||
@@ -92,7 +116,12 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
         if (group.unspent <= group.blocks * kMaxOutputsOfBlock) continue;
         return BadData("more outputs are unspent than {} blocks can hold", group.blocks);
     }
-    StartFile(offer);
+    return {};
+}
+
+/** Opens the unfinished file, or begins it, and writes the head. Returns its groups. */
+Result<std::vector<HintsPiece>> HintsFromPeers::OpenPart(const HintsOffer& offer)
+{
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.folder));
     IBD_RETURN_IF_ERROR(RemoveOtherParts());
     const bool begun = m_env.Exists(PartPath());
@@ -103,23 +132,6 @@ Result<std::vector<HintsPiece>> HintsFromPeers::TakeHead(const HintsOffer& offer
     const size_t before = m_head->FirstGroupAt();
     IBD_RETURN_IF_ERROR(m_part->WriteAt(0, ByteSpan(whole).first(before)));
     IBD_RETURN_IF_ERROR(m_part->WriteAt(m_head->IndexAt(), ByteSpan(whole).subspan(before)));
-    m_first_missing = 0;
-    m_there.clear();
-    for (const HintsPiece& piece : pieces) m_there.push_back(piece.have);
-    const auto there = std::count_if(pieces.begin(), pieces.end(),
-                                     [](const HintsPiece& piece) { return piece.have; });
-    m_log.Info("IBD Booster: fetching hints {} up to height {} from peers, {} bytes; {} of {} "
-               "groups are stored",
-               ToHex(offer.id.Span()), offer.height, offer.size, there, pieces.size());
-    const uint64_t prefix = EndOfPrefix();
-    const Lock lock(m_mutex);
-    m_state = State::kFetching;
-    m_writing = m_part;
-    m_prefix = prefix;
-    for (const HintsPiece& piece : pieces) {
-        m_total += piece.size;
-        if (piece.have) m_bytes += piece.size;
-    }
     return pieces;
 }
 
@@ -261,7 +273,7 @@ Found<Path> HintsFromPeers::Wait()
                 hashed = true;
                 synced = 0;
             }
-            now = {m_state, m_file, m_bytes, m_total, m_prefix, m_writing};
+            now = {m_state, m_file, m_bytes, m_total, m_prefix, m_writing, PartPath()};
             if (now.state == State::kFailed) {
                 m_log.Info("IBD Booster: no hints from peers: {}", m_failure);
                 return std::optional<Path>();
@@ -278,7 +290,7 @@ Found<Path> HintsFromPeers::Wait()
         }
         meter->Update(now.bytes, m_options.detail ? m_options.detail() : "");
         if (!hash && m_options.pin) { // no other file will be fetched then
-            IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, PartPath()));
+            IBD_ASSIGN_OR_RETURN(hash, FileHash::Open(m_env, now.path));
         }
         if (now.state == State::kComplete) return Finish(hash);
         if (hash) {

@@ -60,6 +60,8 @@ private:
     void LookAtHeaders(HeadersWatch& watch);
     Result<> RemoveOtherParts() const;
     Result<std::vector<HintsPiece>> LookAtPart(bool begun) const;
+    Result<> CheckHead(const HintsOffer& offer, size_t head_size) const;
+    Result<std::vector<HintsPiece>> OpenPart(const HintsOffer& offer);
     Path PartPath() const;
     Found<Path> Finish(std::optional<FileHash>& hash);
     uint64_t EndOfPrefix();
@@ -69,16 +71,17 @@ private:
     const ChainManager& m_chain;
     const HintsFetchOptions m_options;
 
-    // Used by the thread of the peers, which may sync and rename files, and by Wait() after that
-    // thread is done.
+    // The thread of the peers uses these until the file is complete; then Wait() does.
     HintsOffer m_offer;
     std::unique_ptr<Container2Hints> m_head;
     std::shared_ptr<WritableFile> m_part;
     std::vector<bool> m_there; //!< present groups
     size_t m_first_missing = 0;
-    bool m_was_false = false;                  //!< set by Wait()
-    int64_t m_looked_at = 0;                   //!< time of the last check by Wait(), microseconds
     std::atomic<bool> m_headers_ended = false; //!< no peer has more headers
+
+    // Used by the waiting thread alone.
+    bool m_was_false = false; //!< the last file had another hash than its offer
+    int64_t m_looked_at = 0;  //!< time of the last check for headers, microseconds
 
     enum class State { kAsking, kFetching, kComplete, kFailed };
     /** A snapshot of the state for Wait(). */
@@ -89,6 +92,7 @@ private:
         uint64_t total = 0;
         uint64_t prefix = 0;
         std::shared_ptr<WritableFile> part = {};
+        Path path = {}; //!< of part
     };
     mutable Mutex m_mutex;
     std::condition_variable_any m_changed;

@@ -19,7 +19,8 @@ Result<JoinVerdict> JoinSteps::WithBlocks(const HeaderNode& terminal, BlockFetch
     const uint64_t all = static_cast<uint64_t>(terminal.height) * m_plan.UsualBlockBytes();
     uint64_t rest = 0;
     for (const RoomNeed& need : OwnHintsRoom(m_parts.Booster(), place, all, besides)) {
-        if (m_parts.env.SameFileSystem(need.place, place)) rest += need.bytes;
+        const Path there = ExistingFolder(m_parts.env, need.place);
+        if (m_parts.env.SameFileSystem(there, place)) rest += need.bytes;
     }
     m_plan.WarnIfRoomIsShort(terminal, rest);
     ChainKeeper keeper(*m_parts.chain);

@@ -10,8 +10,8 @@ namespace ibd {
 
 namespace {
 
-/** Whether a call for this height is for the state's block, now or once the chain has reached that
- *  block. */
+/** Whether a call for the state's height can resume its work: its block is on the active chain, or
+ *  will be once the chain reaches that height. */
 bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 {
     const ChainReader reader = chain.Read();
@@ -38,7 +38,12 @@ Result<> Tend(Env& env, Logger& log, const ChainManager& chain, const Path& fold
     IBD_ASSIGN_OR_RETURN(const auto bytes, BytesOfJoin(env, folder));
     if (!bytes) return {};
     const auto lock = LockBooster(env, folder);
-    if (!lock) return {}; // another node works there
+    if (!lock) {
+        log.Warning("dumptxouthints: '{}' has unfinished work of a call ({}), which is left alone: "
+                    "{}",
+                    folder.string(), FormatBytes(*bytes), lock.Message());
+        return {};
+    }
     const auto state = LoadJoinState(env, folder);
     IBD_RETURN_IF_SYSTEM_ERROR(state);
     const std::string useless = WhyUseless(chain, state);

@@ -13,13 +13,6 @@ namespace {
  *  in 2026, less on chains of small blocks. */
 constexpr uint64_t kBlockBytesPerCoinByte = 30;
 
-/** The folder, or its nearest existing parent. */
-Path Existing(Env& env, Path folder)
-{
-    while (!env.Exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
-    return folder;
-}
-
 } // namespace
 
 JoinOptions JoinOptionsFrom(const BoosterOptions& booster, Path directory)
@@ -50,19 +43,24 @@ std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& bl
             {blocks_dir, undo ? ExpectedUndoBytes(block_bytes) : 0}};
 }
 
-std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs)
+Path ExistingFolder(Env& env, Path folder)
+{
+    while (!env.Exists(folder) && folder.has_relative_path()) folder = folder.parent_path();
+    return folder;
+}
+
+Found<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs)
 {
     for (const RoomNeed& need : needs) {
-        const Path place = Existing(env, need.place);
+        const Path place = ExistingFolder(env, need.place);
         uint64_t bytes = 0;
         for (const RoomNeed& other : needs) {
-            if (env.SameFileSystem(place, Existing(env, other.place))) bytes += other.bytes;
+            if (env.SameFileSystem(place, ExistingFolder(env, other.place))) bytes += other.bytes;
         }
-        const auto room = env.SpaceAvailable(place);
-        const uint64_t free = room ? *room : 0;
-        if (free < bytes) return RoomShortage{place, bytes, free};
+        IBD_ASSIGN_OR_RETURN(const uint64_t free, env.SpaceAvailable(place));
+        if (free < bytes) return std::optional(RoomShortage{place, bytes, free});
     }
-    return std::nullopt;
+    return std::optional<RoomShortage>();
 }
 
 Result<JoinVerdict> OwnHints::Make(const HeaderNode& terminal, BlockSupply& supply,

@@ -8,6 +8,7 @@
 #include "booster/kept_work.h"
 #include "join/join_options.h"
 #include "swiftsync/sync_options.h"
+#include "util/found.h"
 #include "util/mutex.h"
 
 #include <atomic>
@@ -59,9 +60,9 @@ struct JoinBesides {
     bool pairs = false;  //!< keeps data for an UndoRun in UndoFolder()
     bool values = false; //!< checks all rules but scripts: see JoinOptions
 };
-/** Disk space for a sync with its own hints of `block_bytes` of blocks, not counting the blocks:
- *  for the booster's folder and the chainstate, and with pairs also for undo data in `blocks_dir`.
- */
+/** The disk space that a sync with its own hints needs besides the blocks, which have `block_bytes`
+ *  in all: in the booster's folder and for the chainstate; with pairs also for undo data in
+ *  `blocks_dir`. */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
                                    uint64_t block_bytes, const JoinBesides& besides);
 /** A disk with too little space, bytes. */
@@ -70,8 +71,10 @@ struct RoomShortage {
     uint64_t needed = 0;
     uint64_t free = 0;
 };
-/** Nothing: each disk has enough space. */
-std::optional<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
+/** The folder, or its nearest existing parent: both are on the same disk. */
+Path ExistingFolder(Env& env, Path folder);
+/** Nothing: each disk has enough space. Error: the free space of a disk cannot be read. */
+Found<RoomShortage> FindShortage(Env& env, std::span<const RoomNeed> needs);
 
 struct MadeHints {
     std::unique_ptr<Hints> hints;

@@ -2,6 +2,7 @@
 #include "booster/snapshot_proof.h"
 
 #include "booster/base_coins.h"
+#include "crypto/random_key.h"
 #include "swiftsync/snapshot_difference.h"
 #include "util/strings.h"
 #include "util/thread_priority.h"
@@ -307,13 +308,11 @@ Result<> SnapshotProof::Conclude(const Verdict& verdict, const SnapshotCoins& co
 Found<std::string> SnapshotProof::NameDifference(const SnapshotCoins& coins)
 {
     SetPhase("naming");
-    std::array<uint8_t, 8> random;
-    m_env.RandomBytes(random);
     return FindSnapshotDifference(
         {.base = *m_base,
          .coins = coins,
          .rules = Rules(),
-         .secret = ReadLE64(random.data()),
+         .secret = Random64(m_env),
          .read = [this](const HeaderNode& node) { return m_chain->ReadBlock(node); },
          .stop = m_stop});
 }

@@ -101,7 +101,13 @@ bool SyncPlan::HasRoom(const BlockBytes& bytes, const JoinBesides& besides) cons
     std::vector<RoomNeed> needs =
         OwnHintsRoom(m_parts.Booster(), place, bytes.stored + bytes.missing, besides);
     needs.push_back({place, bytes.missing});
-    return !FindShortage(m_parts.env, needs);
+    const auto shortage = FindShortage(m_parts.env, needs);
+    if (!shortage) {
+        m_parts.log.Warning("IBD Booster: the free disk space is unknown and counts as too little: "
+                            "{}",
+                            shortage.Message());
+    }
+    return shortage && !*shortage;
 }
 
 void SyncPlan::WarnIfRoomIsShort(const HeaderNode& terminal, uint64_t rest) const

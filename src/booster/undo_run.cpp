@@ -242,7 +242,8 @@ std::unique_ptr<FoldObserver> UndoRun::WatchFold(const FoldTask& fold)
                               {m_kept.PairsFolder(), ExpectedCoinBytes(bytes)},
                               {blocks.UndoPath(0).parent_path(),
                                ExpectedUndoBytes(bytes) + fold.missing * fold.usual_bytes}};
-    if (FindShortage(m_env, needs)) return nullptr; // the fold has priority
+    const auto shortage = FindShortage(m_env, needs);
+    if (!shortage || *shortage) return nullptr; // the fold has priority
     JoinOptions options = JoinSettings();
     options.memory_bytes = FoldSearch::SearchShare(options.memory_bytes);
     return std::make_unique<FoldSearch>(

@@ -1,7 +1,7 @@
 // See scheduler.h.
 #include "events/scheduler.h"
 
-#include "util/endian.h"
+#include "crypto/random_key.h"
 
 #include <algorithm>
 
@@ -30,10 +30,8 @@ int64_t Scheduler::NextTime(const Job& job) const
 {
     const int64_t earliest = m_env.MonotonicMicros() + job.least;
     if (job.most <= job.least) return earliest;
-    uint8_t bytes[8];
-    m_env.RandomBytes(bytes);
     const auto spread = static_cast<uint64_t>(job.most - job.least);
-    return earliest + static_cast<int64_t>(ReadLE<uint64_t>(bytes) % spread);
+    return earliest + static_cast<int64_t>(Random64(m_env) % spread);
 }
 
 void Scheduler::Start(const std::string& thread)

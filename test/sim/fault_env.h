@@ -43,11 +43,11 @@ public:
     void MakeCold(Cold cold) { m_cold = std::move(cold); }
     /** Reads with direct I/O return half of their bytes. */
     void CutUncached(bool cut) { m_cut_uncached = cut; }
-    /** The free space that the disk reports, independent of the real one; `at`: only for paths
-     *  that begin with it. */
-    void SetSpace(uint64_t bytes, const Path& at = {})
+    /** The free space that the disk reports, independent of the real one, or the error; `at`: only
+     *  for paths that begin with it. */
+    void SetSpace(Result<uint64_t> bytes, const Path& at = {})
     {
-        m_space = bytes;
+        m_space = std::move(bytes);
         m_space_at = at.string();
     }
     /** The monotonic clock, microseconds, in place of the machine's. */
@@ -83,6 +83,10 @@ public:
         const bool set = m_space && p.string().starts_with(m_space_at);
         return set ? *m_space : m_inner->SpaceAvailable(p);
     }
+    bool SameFileSystem(const Path& a, const Path& b) override
+    {
+        return m_inner->SameFileSystem(a, b);
+    }
     int64_t UnixTime() override { return 1'700'000'000; }
     int64_t MonotonicMicros() override { return m_clock ? m_clock() : m_inner->MonotonicMicros(); }
     void RandomBytes(MutableByteSpan out) override;
@@ -114,7 +118,7 @@ private:
     Cold m_cold;
     bool m_cut_uncached = false;
     std::function<int64_t()> m_clock;
-    std::optional<uint64_t> m_space;
+    std::optional<Result<uint64_t>> m_space;
     std::string m_space_at;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};

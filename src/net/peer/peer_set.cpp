@@ -1,6 +1,7 @@
 // See peer_set.h.
 #include "net/peer/peer_set.h"
 
+#include "crypto/random_key.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -35,12 +36,7 @@ PeerSet::PeerSet(PeerSurroundings surroundings, PeerOptions options)
 {
 }
 
-uint64_t PeerSet::Random64() const
-{
-    uint8_t bytes[8];
-    m_at.env.RandomBytes(bytes);
-    return ReadLE<uint64_t>(bytes);
-}
+uint64_t PeerSet::Random64() const { return ibd::Random64(m_at.env); }
 
 size_t PeerSet::AddSlot(std::function<std::unique_ptr<PeerSlot>()> make)
 {
