@@ -24,9 +24,9 @@ struct RpcCaller {
     std::function<bool(const std::string& method)> may_call = {};
 };
 
-/** Executes the request or batch in `body`. Errors of version 2.0 requests have status 200; of
- *  older ones 400 (invalid request), 404 (no such method) or 500; a forbidden call: 403; only
- *  notifications: 204. */
+/** Executes the request or batch in `body`. Status: 200 for a result, for a batch, and for the
+ *  error of a well-formed version 2.0 request; other errors: 400 (invalid request), 404 (no such
+ *  method), 403 (a forbidden call), else 500; only notifications: 204. */
 RpcReply AnswerRpc(RpcTable& table, Logger& logger, const std::string& body,
                    const RpcCaller& caller);
 

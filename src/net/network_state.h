@@ -1,6 +1,6 @@
 // NetworkState: the state shared by all parts of PeerNetwork: surroundings and options, the thread,
 // whether connections are allowed, the networks that can be reached, and the connected peers. Owned
-// by PeerNetwork. Used by net-msg while it runs, except for the thread and the atomic.
+// by PeerNetwork. While net-msg runs, only net-msg uses it, except the thread and the atomics.
 #pragma once
 
 #include "crypto/random_stream.h"

@@ -146,7 +146,7 @@ void TxIntake::CheckPackage(TxAnswer& answer)
         if (found == out->txs.end()) continue;
         PackageTx& tx = found->second;
         if (tx.kind == Kind::kAccepted) {
-            // The verdicts of the whole package, once.
+            // The first accepted transaction reports all that the package replaced.
             answer.txs[i] = Taken(std::exchange(replaced, {}));
         } else if (tx.kind == Kind::kRefused) {
             answer.txs[i] = TxAnswer::Verdict{.violation = std::move(tx.violation)};

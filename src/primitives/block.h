@@ -1,4 +1,4 @@
-// Block headers, blocks parsed in place (BlockView) and blocks as bytes (RawBlock).
+// Block headers, and blocks parsed in place (BlockView).
 #pragma once
 
 #include "primitives/serialize.h"
@@ -24,12 +24,6 @@ struct BlockHeader {
     std::array<uint8_t, kSize> ToBytes() const;
     BlockHash Hash() const;
     bool operator==(const BlockHeader&) const = default;
-};
-
-/** A serialized block and its origin. */
-struct RawBlock {
-    Bytes bytes;
-    BlockHash hash;
 };
 
 /** A block parsed in place. Reusable: Parse() keeps the capacity of the arrays, so that parsing

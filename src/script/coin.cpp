@@ -44,18 +44,7 @@ CoinKey::CoinKey(const OutPoint& outpoint)
 {
     bytes[0] = kPrefix;
     std::memcpy(bytes + 1, outpoint.txid.data(), 32);
-    // VARINT: base 128, most significant first, each digit but the last is reduced by one.
-    uint8_t digits[5];
-    int count = 0;
-    uint32_t n = outpoint.vout;
-    while (true) {
-        digits[count] = static_cast<uint8_t>((n & 0x7f) | (count ? 0x80 : 0));
-        ++count;
-        if (n <= 0x7f) break;
-        n = (n >> 7) - 1;
-    }
-    size = static_cast<uint8_t>(33 + count);
-    for (int i = 0; i < count; ++i) bytes[33 + i] = digits[count - 1 - i];
+    size = static_cast<uint8_t>(PutVarInt(bytes + 33, outpoint.vout) - bytes);
 }
 
 bool ParseCoinKey(ByteSpan key, OutPoint& outpoint)

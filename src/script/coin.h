@@ -36,12 +36,12 @@ Result<Coin> DecodeCoin(ByteSpan value);
  *  database is their order, which is not numeric by vout above 127. */
 struct CoinKey {
     static constexpr uint8_t kPrefix = 'C';
-    static constexpr size_t kMaxSize = 38;
+    static constexpr size_t kMaxSize = 38; //!< bytes
 
     explicit CoinKey(const OutPoint& outpoint);
     ByteSpan Span() const { return {bytes, size}; }
 
-    uint8_t bytes[kMaxSize];
+    uint8_t bytes[33 + kVarIntRoom];
     uint8_t size;
 };
 

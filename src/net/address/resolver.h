@@ -1,6 +1,6 @@
 // Resolver: looks up names by the system's resolver on a thread of its own (net-dns), so that other
-// threads do not wait. Owned by PeerNetwork. Bounds: kMaxWaiting waiting names, kMaxAnswers
-// addresses for each.
+// threads do not wait. Owned by PeerNetwork. Bounds: at most kMaxWaiting names wait, and each
+// caller bounds its answer.
 #pragma once
 
 #include "net/address/net_address.h"
@@ -11,7 +11,6 @@ namespace ibd {
 class Resolver {
 public:
     static constexpr size_t kMaxWaiting = 64;
-    static constexpr size_t kMaxAnswers = 256;
 
     using Answer = std::function<void(std::vector<NetAddress>)>;
     /** The function that looks up a name. */
