@@ -44,6 +44,13 @@ function(ibd_module name)
   endif()
 endfunction()
 
+# The time that a test program may take, seconds.
+if(IBD_SANITIZE)
+  set(IBD_TEST_SECONDS 7200)
+else()
+  set(IBD_TEST_SECONDS 600)
+endif()
+
 # ibd_unit_test(<module> [LINK <external targets...>])
 # Builds every .cpp of test/unit/<module> into unit_<module>, linked with that module alone.
 function(ibd_unit_test module)
@@ -55,5 +62,5 @@ function(ibd_unit_test module)
   add_executable(unit_${module} ${sources})
   target_link_libraries(unit_${module} PRIVATE ibd_${module} ibd_test_support ${ARG_LINK})
   add_test(NAME unit_${module} COMMAND unit_${module})
-  set_tests_properties(unit_${module} PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(unit_${module} PROPERTIES LABELS unit TIMEOUT ${IBD_TEST_SECONDS})
 endfunction()

@@ -56,6 +56,14 @@ Bytes Pack(const std::vector<Bytes>& txs)
     return *batch;
 }
 
+/** A sample that is packed. A few are not, because that saves no bytes. */
+std::vector<Bytes> PackedSample(const std::vector<Bytes>& txs, size_t count)
+{
+    std::vector<Bytes> out = Sample(txs, count);
+    while (Pack(out).empty()) out = Sample(txs, count);
+    return out;
+}
+
 std::string Refusal(ByteSpan batch)
 {
     const auto txs = UnpackTxs(batch);
@@ -172,9 +180,8 @@ TEST_CASE("a batch of transactions that is cut off or damaged is no crash", "[pa
 {
     const std::vector<Bytes> all = TxsOf("floresta/block_866342/raw.zst", 1'500);
     if (all.empty()) return;
-    const std::vector<Bytes> txs = Sample(all, 10);
+    const std::vector<Bytes> txs = PackedSample(all, 10);
     const Bytes batch = Pack(txs);
-    REQUIRE_FALSE(batch.empty());
     for (size_t size = 0; size < batch.size(); ++size) {
         CHECK_FALSE(Refusal(ByteSpan(batch).first(size)).empty());
     }
@@ -190,7 +197,7 @@ TEST_CASE("without memory a batch of transactions is an error of the machine", "
 {
     const std::vector<Bytes> all = TxsOf("floresta/block_866342/raw.zst", 1'500);
     if (all.empty()) return;
-    const std::vector<Bytes> txs = Sample(all, 10);
+    const std::vector<Bytes> txs = PackedSample(all, 10);
     const Bytes batch = Pack(txs);
     {
         const FailingZstd failing(ZstdCall::kCompress);
