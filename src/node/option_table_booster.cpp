@@ -30,7 +30,8 @@ constexpr std::array kLanes{
 
 constexpr OptionRow<NodeOptions> kBooster[] = {
     {"-ibdboosterfile", "=<file>",
-     "Build the chainstate with the IBD Booster up to the last block of this hints file. All "
+     "Build the chainstate with the IBD Booster up to the last block of this hints file. A "
+     "relative path is below the working directory. All "
      "formats are accepted (swifthints only if the blocks are stored). The option takes effect if "
      "there is no chainstate, or with -reindex or -reindex-chainstate. auto: the best file in the "
      "folder hints of the network's data directory, or else a file that several peers offer. These "

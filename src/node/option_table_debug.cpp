@@ -58,8 +58,8 @@ constexpr OptionRow<NodeOptions> kDebug[] = {
     {"-stopatheight", "", "Stop once the chain has this height (default: 0, never)", kHidden,
      kClamped<&NodeOptions::stop_at_height>.From(INT32_MIN, INT32_MAX)},
     {"-test", "=<option>",
-     "On regtest: bip94 enforces it; reindex_after_failure_noninteractive_yes rebuilds databases "
-     "that cannot be loaded; addrman",
+     "On regtest: bip94 (enforce BIP94), reindex_after_failure_noninteractive_yes (rebuild "
+     "databases that cannot be loaded), addrman (addresses get the same places at each start)",
      kHidden},
     {"-uacomment", "=<cmt>", "Comment in the name that peers and getnetworkinfo see"},
 };

@@ -145,9 +145,9 @@ constexpr const char* kResult =
     "  \"terminalblock\" : {...},  (json object) height and hash of the block at which the hints "
     "end\n"
     "  \"hintsid\" : \"hex\",        (string) identifies the hints, as soon as they are known\n"
-    "  \"aggregate\" : \"str\",      (string) sha256 or muhash; this and the next fields up to "
-    "elapsed exist when blocks are folded\n"
     "  \"fullvalidation\" : b,     (boolean) every rule and script is checked\n"
+    "  \"aggregate\" : \"str\",      (string) sha256 or muhash; this and the next fields up to "
+    "elapsed exist once blocks are folded\n"
     "  \"threads\" : n,            (numeric)\n"
     "  \"folded\" : n,             (numeric) blocks done, earlier syncs included\n"
     "  \"resumed\" : n,            (numeric) of these, done by earlier syncs\n"
@@ -215,7 +215,7 @@ constexpr const char* kResult =
     "    }\n"
     "  },\n"
     "  \"verdict\" : \"str\",        (string) empty, accepted, or the reason why the hints were "
-    "refused\n"
+    "refused; absent until blocks are folded or there is a reason\n"
     "  \"indexes\" : {             (json object) the indexes that are not at the tip\n"
     "    \"name\" : {              (json object) as in getindexinfo\n"
     "      \"height\" : n,         (numeric) of its last block\n"
@@ -225,7 +225,8 @@ constexpr const char* kResult =
     "    }, ...\n"
     "  },\n"
     "  \"verifier\" : \"str\"        (string) verifies the signatures of blocks up to the "
-    "assumed-valid one, if their scripts run: avx512ifma or avx2 (in batches), or libsecp256k1\n"
+    "assumed-valid one, if their scripts run: avx512ifma or avx2 (in batches), or libsecp256k1; "
+    "with -signaturelanes=check followed by \", compared with libsecp256k1\"\n"
     "}";
 
 } // namespace

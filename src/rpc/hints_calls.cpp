@@ -79,7 +79,9 @@ void AddHintsMethods(RpcTable& table, const ChainContext& context, Logger& log,
          {WithCliForm({"path", RpcType::kString, true, "",
                        "The file; a relative path is below the data directory"},
                       CliForm::kFreeText),
-          {"height", RpcType::kNumber, false, "the tip", "Height of the block"}},
+          {"height", RpcType::kNumber, false, "the tip",
+           "Height of the block. Other nodes can use the file at once if it is at or below the "
+           "assumed-valid block and 2,016 blocks are above it"}},
          "{\n  \"outputs\": n,           (numeric) Outputs that the hints cover\n"
          "  \"unspent\": n,           (numeric) Of these, unspent at the block\n"
          "  \"base_hash\": \"hex\",     (string) The block\n"
