@@ -27,8 +27,8 @@ Result<> NodeNetwork::Load()
 {
     m_parts.set_status("Loading P2P addresses…");
     PeerNetworkOptions options = m_options;
-    const auto bans =
-        ReadBans(m_parts.env, m_options.folder, m_options.cjdns_reachable, m_parts.log);
+    IBD_ASSIGN_OR_RETURN(const auto bans, ReadBans(m_parts.env, m_options.folder,
+                                                   m_options.cjdns_reachable, m_parts.log));
     if (bans) options.bans = *bans;
     m_peers = std::make_unique<PeerNetwork>(
         PeerNetworkSurroundings{m_parts.env, m_parts.log, m_parts.params, m_view, m_view, m_view,

@@ -42,26 +42,23 @@ Result<Bans> ParseBans(const UniValue& file, bool cjdns_reachable, Logger& logge
 
 } // namespace
 
-std::optional<Bans> ReadBans(Env& env, const Path& folder, bool cjdns_reachable, Logger& logger)
+Found<Bans> ReadBans(Env& env, const Path& folder, bool cjdns_reachable, Logger& logger)
 {
     const Path path = folder / kFile;
-    if (!env.Exists(path)) return std::nullopt;
-    const auto text = ReadWholeFile(env, path);
-    if (!text) {
-        logger.Warning("Cannot load banlist {}: {}", path.string(), text.Message());
-        return std::nullopt;
-    }
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
+    if (!there) return std::optional<Bans>();
+    IBD_ASSIGN_OR_RETURN(const Bytes text, ReadWholeFile(env, path));
     UniValue file;
-    if (!file.read(std::string(AsChars(*text)))) {
+    if (!file.read(std::string(AsChars(text)))) {
         logger.Warning("Cannot load banlist {}: it does not contain valid JSON", path.string());
-        return std::nullopt;
+        return std::optional<Bans>();
     }
     const auto bans = ParseBans(file, cjdns_reachable, logger);
     if (!bans) {
         logger.Warning("Cannot parse banlist {}: {}", path.string(), bans.Message());
-        return std::nullopt;
+        return std::optional<Bans>();
     }
-    return *bans;
+    return std::optional(*bans);
 }
 
 Result<> WriteBans(Env& env, const Path& folder, const Bans& bans)

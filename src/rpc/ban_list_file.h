@@ -4,15 +4,17 @@
 
 #include "net/address/ban_list.h"
 #include "util/env.h"
+#include "util/found.h"
 #include "util/log.h"
 
 namespace ibd {
 
 using Bans = std::map<Subnet, BanEntry>;
 
-/** The bans of the file, including ended ones. Nothing: no file, or an unreadable one, which is
- *  logged; the list then starts empty. `cjdns_reachable`: fc00::/8 is CJDNS. */
-std::optional<Bans> ReadBans(Env& env, const Path& folder, bool cjdns_reachable, Logger& logger);
+/** The bans of the file, including ended ones. Nothing: no file, or a malformed one, which is
+ *  logged; the list then starts empty. Error: the system cannot read it; an empty list must not
+ *  replace it. `cjdns_reachable`: fc00::/8 is CJDNS. */
+Found<Bans> ReadBans(Env& env, const Path& folder, bool cjdns_reachable, Logger& logger);
 Result<> WriteBans(Env& env, const Path& folder, const Bans& bans);
 
 } // namespace ibd

@@ -11,7 +11,7 @@ bool BanList::Ban(const Subnet& subnet, int64_t seconds, bool absolute, int64_t 
     if (seconds <= 0) {
         entry.until = now + m_default_time;
     } else {
-        entry.until = absolute ? seconds : now + seconds;
+        entry.until = absolute ? seconds : now + std::min(seconds, INT64_MAX - now);
     }
     BanEntry& there = m_banned[subnet];
     if (there.until >= entry.until) return false;

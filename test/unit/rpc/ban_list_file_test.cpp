@@ -15,7 +15,9 @@ TEST_CASE("bans on disk", "[ban_list]")
     const TempDir dir;
     const auto env = MakePosixEnv();
     const auto logger = MakeNullLogger();
-    const auto read = [&](bool cjdns = false) { return ReadBans(*env, dir.Get(), cjdns, *logger); };
+    const auto read = [&](bool cjdns = false) {
+        return Must(ReadBans(*env, dir.Get(), cjdns, *logger));
+    };
     CHECK_FALSE(read());
     Bans bans;
     bans[*Subnet::Parse("1.2.3.0/24")] = {1, 2};
@@ -49,6 +51,16 @@ TEST_CASE("bans on disk", "[ban_list]")
         INFO(bad);
         CHECK_FALSE(from(bad));
     }
+}
+
+TEST_CASE("a ban list that the system cannot read is an error", "[ban_list]")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const auto logger = MakeNullLogger();
+    std::filesystem::create_directory(dir / "banlist.json");
+    CHECK_FALSE(ReadBans(*env, dir.Get(), false, *logger).Ok());
+    CHECK(std::filesystem::exists(dir / "banlist.json"));
 }
 
 } // namespace ibd
