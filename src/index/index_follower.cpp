@@ -384,11 +384,11 @@ IndexSummary IndexFollower::Summary() const
     return out;
 }
 
-bool IndexFollower::IsAtTip() const
+bool IndexFollower::HasReached(const HeaderNode* tip) const
 {
-    const HeaderNode* const tip = m_chain.Read().Tip();
     const HeaderNode* const best = m_shown;
-    return tip && best && best->Ancestor(tip->height) == tip;
+    if (tip && best && best->Ancestor(tip->height) == tip) return true;
+    return tip && !m_chain.Read().Active().Contains(tip);
 }
 
 int32_t IndexFollower::HeightOf(const HeaderNode* best) const
@@ -423,7 +423,8 @@ const HeaderNode* IndexFollower::LeftBehind() const
 bool IndexFollower::WaitForTip() const
 {
     if (!m_synced) return false;
-    while (m_synced && !IsAtTip() && !m_chain.Interrupted()) {
+    const HeaderNode* const tip = m_chain.Read().Tip(); // a later one could come again and again
+    while (m_synced && !HasReached(tip) && !m_chain.Interrupted()) {
         const Lock lock(m_mutex);
         if (m_ended) break;
         m_changed.wait_for(m_mutex, kLookForStop);

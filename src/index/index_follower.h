@@ -61,10 +61,10 @@ public:
     IndexSummary Summary() const;
     /** Estimated additional disk space until the index reaches the tip, bytes. */
     uint64_t DiskNeeded() const;
-    /** Whether its best block is the tip now. */
-    bool IsAtTip() const;
-    /** Waits until it is at the tip or the node stops. If it was never at the tip, returns false at
-     *  once. */
+    /** Whether it has this block, or the chain has left the block. */
+    bool HasReached(const HeaderNode* tip) const;
+    /** Waits until it has the block that is the tip now, or the node stops. If it was never at the
+     *  tip, returns false at once. */
     bool WaitForTip() const;
     /** The last block with written records; null: none. */
     const HeaderNode* Best() const { return m_shown; }

@@ -143,8 +143,8 @@ std::optional<UniValue> AskIndex(const ChainContext& context, const RpcCall& cal
     if (!wanted || kind == CoinsHashKind::kSerialized3) return std::nullopt;
     const HeaderNode* block = nullptr;
     if (call.Has(1)) block = &FindBlockByHashOrHeight(context.Read(), call.At(1));
-    const bool indexed = WaitForTip(context, *index);
     if (!block) block = context.Read().Tip();
+    const bool indexed = WaitForTip(context, *index);
     const int32_t height = context.indexes.load()->FollowerOf(*index).Summary().height;
     if (!indexed && block->height > height) {
         ThrowRpc(RpcCode::kInternalError,
@@ -212,8 +212,7 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
               "memory"},
              CliForm::kJsonOrText),
          {"use_index", RpcType::kBool, false, "true",
-          "Whether to use -coinstatsindex, if it is active; without it only the tip can be asked "
-          "for"}},
+          "Whether to use -coinstatsindex, if it is active; then false is refused for a block"}},
         "{\n"
         "  \"height\": n,                     (numeric) Height of the block\n"
         "  \"bestblock\": \"hex\",              (string) Its hash\n"
@@ -222,14 +221,13 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
         "file has\n"
         "  \"hash_serialized_3\": \"hex\",      (string) Their hash; or \"muhash\", or left out\n"
         "  \"total_amount\": n,               (numeric) Their amount, bitcoin\n"
-        "  \"transactions\": n,               (numeric) Transactions with unspent outputs; not "
-        "from the index\n"
-        "  \"disk_size\": n,                  (numeric) Estimated bytes on disk; not from the "
-        "index\n"
+        "  \"transactions\": n,               (numeric) Transactions with unspent outputs; only "
+        "without the index and without a block\n"
+        "  \"disk_size\": n,                  (numeric) Estimated bytes on disk; likewise\n"
         "  \"total_unspendable_amount\": n,   (numeric) Bitcoin mined and lost up to the block; "
-        "from the index\n"
-        "  \"block_info\": {                  (json object) Amounts of this block, bitcoin; from "
-        "the index\n"
+        "with a block, or from the index\n"
+        "  \"block_info\": {                  (json object) Amounts of this block, bitcoin; "
+        "likewise\n"
         "    \"prevout_spent\": n,            (numeric) Outputs that it spends\n"
         "    \"coinbase\": n,                 (numeric) Outputs of its coinbase\n"
         "    \"new_outputs_ex_coinbase\": n,  (numeric) Other outputs that it makes\n"
