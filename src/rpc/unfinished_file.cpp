@@ -24,9 +24,14 @@ Result<> WriteNote(Env& env, const Path& note, const Path& path)
 {
     IBD_RETURN_IF_ERROR(env.CreateDirectories(FolderOf(note)));
     IBD_ASSIGN_OR_RETURN(const auto file, env.CreateFile(note));
-    IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(std::filesystem::absolute(path).string())));
-    IBD_RETURN_IF_ERROR(file->Sync());
-    return env.SyncDirectory(FolderOf(note));
+    const auto write = [&]() -> Result<> {
+        IBD_RETURN_IF_ERROR(file->WriteAt(0, AsBytes(std::filesystem::absolute(path).string())));
+        IBD_RETURN_IF_ERROR(file->Sync());
+        return env.SyncDirectory(FolderOf(note));
+    };
+    const Result<> written = write();
+    if (!written) (void)env.Remove(note); // else no later call could claim the path
+    return written;
 }
 
 /** Removes a noted file and its note. */
@@ -37,6 +42,9 @@ Result<> RemoveNoted(Env& env, Logger& log, const Path& note)
     std::error_code code;
     // Only a regular file is removed: the node may have been killed before the call created one.
     const auto status = std::filesystem::symlink_status(path, code);
+    if (status.type() == std::filesystem::file_type::none) {
+        return SystemError("'{}' cannot be looked at: {}", path.string(), code.message());
+    }
     if (status.type() == std::filesystem::file_type::regular) {
         log.Warning("removing '{}' ({}), which a call was writing when the node died",
                     path.string(), FormatBytes(std::filesystem::file_size(path, code)));
