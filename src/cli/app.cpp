@@ -30,10 +30,11 @@ UniValue MakeRequest(const std::string& method, const UniValue& params, const Un
     return request;
 }
 
-/** Whether the node answers that it is starting. */
+/** Whether the node answers that it is starting; of a batch, to any of its calls. */
 bool IsWarmup(const UniValue& reply)
 {
     constexpr const char* kWarmupCode = "-28";
+    if (reply.isArray()) return std::ranges::any_of(reply.getValues(), IsWarmup);
     return reply.isObject() && reply["error"].isObject() &&
            reply["error"]["code"].getValStr() == kWarmupCode;
 }
@@ -376,7 +377,12 @@ Outcome Cli::Interpret(const Reply& reply)
 
 int RunCli(Env& env, int argc, const char* const argv[], const CliStreams& streams)
 {
-    return Cli(env, streams).Run(argc, argv);
+    try {
+        return Cli(env, streams).Run(argc, argv);
+    } catch (const std::exception& error) { // an answer with members of other types
+        streams.error << "error: " << error.what() << std::endl;
+        return 1;
+    }
 }
 
 } // namespace ibd

@@ -167,6 +167,13 @@ TEST_CASE("-rpcwait asks again while the node is starting, and no longer")
     Client client({starting, Answered("7")});
     CHECK(client.Ask({"-rpcwait", "getblockcount"}).out == "7\n");
     CHECK(After(starting).exit_code == 28);
+    const std::string batch =
+        HttpReply(200, R"([{"id":0,"error":{"code":-28,"message":"Loading"}}])");
+    for (const char* special : {"-getinfo", "-netinfo"}) {
+        // The second answer is no batch: it ends the wait too.
+        const CliRun run = Client({batch, Answered("1")}).Ask({"-rpcwait", special});
+        CHECK(run.error == "error: Batch must be an array\n");
+    }
     // An error that another attempt cannot change ends the wait.
     CHECK(Client({HttpReply(403, "")}).Ask({"-rpcwait", "getblockcount"}).error ==
           "error: server returned HTTP error 403\n");
