@@ -147,6 +147,7 @@ void HttpConnection::OnEvent(bufferevent*, short what, void* self)
 void HttpConnection::Read()
 {
     evbuffer* const input = bufferevent_get_input(m_socket);
+    m_last_used = std::chrono::steady_clock::now();
     while (m_state == State::kReading && evbuffer_get_length(input) > 0) {
         evbuffer_iovec piece = {};
         CHECK(evbuffer_peek(input, -1, nullptr, &piece, 1) > 0);

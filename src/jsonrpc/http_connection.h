@@ -7,6 +7,8 @@
 #include "jsonrpc/http_types.h"
 #include "util/log.h"
 
+#include <chrono>
+
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 
@@ -54,6 +56,8 @@ public:
     /** Whether a request waits for its answer, or an answer is being written. */
     bool IsBusy() const { return m_state == State::kAnswering || m_state == State::kWriting; }
     bool IsClosed() const { return m_state == State::kClosed; }
+    /** The time of the last bytes from the client, or of the end of the last answer. */
+    std::chrono::steady_clock::time_point LastUsed() const { return m_last_used; }
     void Reply(HttpResponse response);
     /** The maker of the pieces that are not sent yet; null: there are none. */
     const std::shared_ptr<HttpBody>& Rest() const { return m_rest; }
@@ -91,6 +95,7 @@ private:
     const timeval m_timeout;
     HttpParser m_parser;
     State m_state = State::kReading;
+    std::chrono::steady_clock::time_point m_last_used = std::chrono::steady_clock::now();
     size_t m_body_counted = 0;
     std::shared_ptr<HttpBody> m_rest; //!< of the current answer
     bool m_chunked = false;           //!< its pieces are chunks of HTTP/1.1

@@ -166,16 +166,17 @@ void HttpServer::Impl::Accept(evutil_socket_t fd, const sockaddr* address, int l
                                                            host, peer, m_options.timeout_seconds));
 }
 
-// A new connection displaces the oldest one without a current call, so that clients with many or
-// slow connections cannot lock others out.
+// A new connection displaces the one without a current call that is idle for longest, so that
+// clients with many or slow connections cannot lock others out.
 bool HttpServer::Impl::MakeRoom()
 {
+    HttpConnection* idle = nullptr;
     for (const auto& [id, connection] : m_connections) {
         if (connection->IsClosed() || connection->IsBusy()) continue;
-        connection->CloseSoon();
-        return true;
+        if (!idle || connection->LastUsed() < idle->LastUsed()) idle = connection.get();
     }
-    return false;
+    if (idle) idle->CloseSoon();
+    return idle != nullptr;
 }
 
 void HttpServer::Impl::AcceptFailed()
@@ -265,7 +266,13 @@ bool HttpServer::Impl::FillPiece(HttpBody& body, std::string& piece) const
 
 void HttpServer::Impl::MakeAnswer(const Job& job)
 {
-    HttpResponse response = m_handler(job.request);
+    HttpResponse response{500};
+    try {
+        response = m_handler(job.request);
+    } catch (const std::exception& error) {
+        m_logger.Error("HTTP request for {} failed: {}",
+                       EscapeControl(job.request.uri.substr(0, 100)), error.what());
+    }
     (void)OnBodyBytes(-static_cast<int64_t>(job.request.body.size()));
     const bool is_short = response.rest && !FillPiece(*response.rest, response.body);
     if (is_short) response.rest = nullptr;
