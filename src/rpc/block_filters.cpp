@@ -133,7 +133,9 @@ UniValue Scan(const ChainContext& context, TurnState& state, const FilterIndex& 
 UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
     const FilterIndex& index = IndexOf(context, call, 4);
-    const UniValue& check = call.Option(5, "filter_false_positives");
+    constexpr const char* kCheck = "filter_false_positives";
+    if (call.Has(5)) RequireMember(call.At(5), kCheck, UniValue::VBOOL, true);
+    const UniValue& check = call.Option(5, kCheck);
     const ScanRange range = RangeOf(context, call);
     const Scripts scripts = CollectScripts(ScanObjects(call), context.Chain().Params());
     state.height = range.first->height;

@@ -232,9 +232,9 @@ UniValue Chainstate(const ChainContext& context, const HeaderNode& tip, const He
     state.pushKV("target", Arith256::FromCompact(tip.bits).ToHex());
     state.pushKV("difficulty", Difficulty(tip.bits));
     state.pushKV("verificationprogress", context.Headers().VerificationProgress(&tip));
-    if (base) state.pushKV("snapshot_blockhash", base->hash.ToHex());
     state.pushKV("coins_db_cache_bytes", Num(has_caches ? context.coins_db_cache_bytes : 0));
     state.pushKV("coins_tip_cache_bytes", Num(has_caches ? context.coins_cache_bytes : 0));
+    if (base) state.pushKV("snapshot_blockhash", base->hash.ToHex());
     state.pushKV("validated", Bool(base == nullptr));
     return state;
 }

@@ -90,7 +90,8 @@ void AppendTxJson(UniValue& out, const TxView& tx, const AddressPrefixes& prefix
         entry.pushKV("n", Num(i));
         entry.pushKV("scriptPubKey", ScriptPubKeyJson(tx.outputs[i].script_pubkey, prefixes));
         outputs.push_back(entry);
-        total_out += tx.outputs[i].value;
+        // Amounts are within their range only in transactions with known spent outputs.
+        if (options.spent != nullptr) total_out += tx.outputs[i].value;
     }
     out.pushKV("vout", outputs);
     if (options.spent != nullptr) out.pushKV("fee", AmountJson(total_in - total_out));

@@ -19,6 +19,7 @@ Result<> CoinsWalk::UndoDownTo(const ChainView& chain, const HeaderNode& target,
                                CoinsCache& overlay)
 {
     for (const HeaderNode* node = chain.Tip(); node != &target; node = node->prev) {
+        if (chain.Interrupted()) return SystemError("Shutting down");
         const StoredBlock stored = chain.Where(*node);
         IBD_ASSIGN_OR_RETURN(auto block,
                              LoadBlock(chain.Blocks(), stored, chain.Params().consensus));

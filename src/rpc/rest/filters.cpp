@@ -42,9 +42,9 @@ HttpResponse FilterHeaders(const RestContext& context, const RestRequest& reques
     const bool indexed = WaitForTip(context.chain, index);
     std::vector<FilterHeader> headers;
     for (const HeaderNode* node : nodes) {
-        const auto entry = index.Find(*node);
-        if (!entry || !*entry) RefuseMissing(true, indexed);
-        headers.push_back((*entry)->header);
+        const auto entry = OrThrow(index.Find(*node));
+        if (!entry) RefuseMissing(true, indexed);
+        headers.push_back(entry->header);
     }
     return InFormat(
         request,
@@ -73,8 +73,8 @@ HttpResponse Filter(const RestContext& context, const RestRequest& request)
     if (!node) Refuse(kNotFound, "{} not found", parts[1]);
     const bool was_connected = WasConnected(context.chain, *node);
     const bool indexed = WaitForTip(context.chain, index);
-    const auto filter = index.Filter(*node);
-    if (!filter || !*filter) RefuseMissing(was_connected, indexed);
+    const auto filter = OrThrow(index.Filter(*node));
+    if (!filter) RefuseMissing(was_connected, indexed);
     return InFormat(
         request,
         [&] {
@@ -82,12 +82,12 @@ HttpResponse Filter(const RestContext& context, const RestRequest& request)
             Writer writer(out);
             writer.U8(kBasicType);
             writer.Hash(hash);
-            writer.VarBytes(**filter);
+            writer.VarBytes(*filter);
             return out;
         },
         [&] {
             UniValue out(UniValue::VOBJ);
-            out.pushKV("filter", ToHex(**filter));
+            out.pushKV("filter", ToHex(*filter));
             return out;
         });
 }

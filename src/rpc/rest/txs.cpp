@@ -23,8 +23,8 @@ PlacedTx FindTx(const RestContext& context, const Txid& txid)
     if (index) (void)WaitForTip(context.chain, *index);
     if (TransactionRef tx = FindInPool(context.pool, txid)) return {{}, std::move(tx)};
     if (!index) return {};
-    auto found = index->Find(context.chain.Headers().Blocks(), txid);
-    return found && *found ? std::move(**found) : PlacedTx{};
+    auto found = OrThrow(index->Find(context.chain.Headers().Blocks(), txid));
+    return found ? std::move(*found) : PlacedTx{};
 }
 
 /** The coins at one moment. */
