@@ -8,7 +8,7 @@ namespace {
 constexpr int kBlocksThatCoreChecks = 6; //!< its -checkblocks
 
 /** Number of blocks from the tip down that have undo data, at most `most`. Down to genesis, which
- *  needs none, all are there: `most`. */
+ *  needs none, all are there: `most`. Under the headers' lock. */
 int BlocksWithUndo(const HeaderNode& tip, int most)
 {
     int blocks = 0;
@@ -19,8 +19,9 @@ int BlocksWithUndo(const HeaderNode& tip, int most)
 
 } // namespace
 
-bool UndoJustSuffices(const HeaderNode& tip)
+bool UndoJustSuffices(const ChainManager& chain, const HeaderNode& tip)
 {
+    const ChainReader reader = chain.Read();
     return BlocksWithUndo(tip, kBlocksThatCoreChecks + 1) == kBlocksThatCoreChecks;
 }
 
@@ -29,7 +30,11 @@ void WarnIfUndoIsShort(const ChainManager& chain, Logger& log)
     const HeaderNode* const tip = chain.Tip();
     // Core ends its check at the base of a snapshot.
     if (tip == nullptr || chain.SnapshotBase() != nullptr) return;
-    const int blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
+    int blocks = 0;
+    {
+        const ChainReader reader = chain.Read();
+        blocks = BlocksWithUndo(*tip, kBlocksThatCoreChecks);
+    }
     if (blocks >= kBlocksThatCoreChecks) return;
     log.Warning("IBD Booster: undo data exists only for the last {} blocks. Bitcoin Core "
                 "disconnects {} at its start and would refuse this directory: let this node "

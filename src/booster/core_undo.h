@@ -8,7 +8,7 @@
 namespace ibd {
 
 /** Whether `tip` is the first block at which Core finds all undo data that it needs. */
-bool UndoJustSuffices(const HeaderNode& tip);
+bool UndoJustSuffices(const ChainManager& chain, const HeaderNode& tip);
 /** Logs missing undo data, if any. */
 void WarnIfUndoIsShort(const ChainManager& chain, Logger& log);
 

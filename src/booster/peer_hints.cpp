@@ -94,7 +94,8 @@ void PeerHints::Ended(VerdictKind end, const BoosterSession& session, const Chai
     const Hints* const hints = session.GivenHints();
     if (!hints) return m_peers->Stop();
     const HintsInfo& info = hints->Info();
-    const bool fetched = info.path.filename().string().starts_with(kFetchedHints);
+    const bool fetched = info.path.parent_path() == m_options.fetch.folder &&
+                         info.path.filename().string().starts_with(kFetchedHints);
     if (fetched && session.HintsWereWrong()) {
         m_peers->Punish(info.id);
         m_log.Info("IBD Booster: removing the hints that peers gave");

@@ -239,6 +239,7 @@ Result<const HeaderNode*> SnapshotSession::LoadAlone(ChainManager& chain, const 
         return BadData("Population failed: Work does not exceed active chainstate");
     }
     IBD_RETURN_IF_ERROR(CheckSnapshotFolder(m_env, m_dir));
+    IBD_RETURN_IF_ERROR(CheckSnapshotCanTakeOver(m_env, m_dir));
     SnapshotLoader loader(m_env, m_log, SnapshotFolder(m_dir), m_interrupt);
     const AssumeutxoData data = *Known(chain.Read(), header.base);
     const Result<> populated = loader.Load(file, data);

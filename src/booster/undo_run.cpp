@@ -222,7 +222,7 @@ void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
                "space makes it; -ibdboosterdir moves its temporary files to another disk",
                gap.first, gap.last->height, why);
     const Lock lock(m_mutex);
-    m_failure = why;
+    m_shortage = why;
 }
 
 std::unique_ptr<FoldObserver> UndoRun::WatchFold(const FoldTask& fold)
@@ -440,7 +440,7 @@ std::optional<UndoProgress> UndoRun::ProgressHeld() const
     out.height = m_done;
     if (!m_rebuild) {
         if (m_missing_to == 0) return std::nullopt;
-        out.phase = m_failure.empty() ? "waiting" : "failed";
+        out.phase = m_failure.empty() && m_shortage.empty() ? "waiting" : "failed";
         out.terminal_height = m_missing_to;
         return out;
     }
@@ -462,7 +462,8 @@ std::string UndoRun::Describe() const
     if (m_missing_to == 0) return {};
     std::string text = fmt::format("Undo data of blocks exists up to height {} and above {}",
                                    m_done.load(), m_missing_to);
-    if (!m_failure.empty()) return text + "; the rest could not be made: " + m_failure;
+    const std::string& why = m_failure.empty() ? m_shortage : m_failure;
+    if (!why.empty()) return text + "; the rest could not be made: " + why;
     const auto progress = ProgressHeld();
     if (!progress || !progress->seconds_left) return text + "; the rest is being made";
     const auto seconds = static_cast<int64_t>(*progress->seconds_left);

@@ -151,7 +151,8 @@ private:
     /** All blocks above this height have undo data; all that Run() found missing is at or below it;
      *  0: none. */
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
-    std::string m_failure IBD_GUARDED_BY(m_mutex); //!< of Run()
+    std::string m_failure IBD_GUARDED_BY(m_mutex);  //!< of Run()
+    std::string m_shortage IBD_GUARDED_BY(m_mutex); //!< of disk space; the last blocks may fit
     bool m_asked IBD_GUARDED_BY(m_mutex) = false;  //!< since the thread last began
     std::condition_variable_any m_changed;         //!< m_asked or m_stop
     std::atomic<const HeaderNode*> m_broken = nullptr;

@@ -39,7 +39,10 @@ Result<> ChainStart::Load()
 {
     m_asks_for_reindex = false;
     // Check before any file is removed.
-    if (m_reindex) IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir));
+    if (m_reindex) {
+        const bool prunes = m_options.prune_target != 0;
+        IBD_RETURN_IF_ERROR(LookBeforeReindex(m_env, m_log, m_dir, prunes));
+    }
     if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(m_parts.snapshots.Remove());
     IBD_RETURN_IF_ERROR(OpenIndex());
     IBD_RETURN_IF_ERROR(OpenStores());
@@ -89,7 +92,10 @@ Result<> ChainStart::RefuseUnpruning()
 Result<> ChainStart::OpenIndex()
 {
     m_parts.set_status("Loading block index…");
-    IBD_ASSIGN_OR_RETURN(const bool adopted, m_dir.AdoptOldBlockIndex());
+    bool adopted = false;
+    if (!m_reindex) {
+        IBD_ASSIGN_OR_RETURN(adopted, m_dir.AdoptOldBlockIndex());
+    }
     if (adopted) {
         m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
                    m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());

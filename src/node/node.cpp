@@ -336,7 +336,7 @@ void Node::TipConnected(const HeaderNode& tip)
     m_booster.Validated(tip);
     if (!m_live) return;
     // A crash must not lose the state in which Core can use this directory again.
-    if (UndoJustSuffices(tip)) m_chain->FlushSoon();
+    if (UndoJustSuffices(*m_chain, tip)) m_chain->FlushSoon();
     if (HasReachedStop(tip)) RequestStop();
 }
 
@@ -460,8 +460,10 @@ void Node::ConnectStored()
     }
     const int32_t height = m_chain->Current().height;
     if (last->height <= height) return m_chain_thread->Activate();
-    const BlockPlan plan(*last, [&](int32_t at) { return at <= height; });
-    const uint64_t above = plan.BytesToFold();
+    const uint64_t above = [&] {
+        const ChainReader reader = m_chain->Read(); // other threads may store blocks
+        return BlockPlan(*last, [&](int32_t at) { return at <= height; }).BytesToFold();
+    }();
     if (above < kLeastToConnect) return m_chain_thread->Activate();
     if (!m_overall.Now()) m_overall.Plan(PlanOf({WorkStep::kConnect}, {.above = above}));
     ProgressMeter meter(m_env, m_log,

@@ -87,6 +87,7 @@ Result<BlockFilesFound> FindBlockFiles(Env& env, const Path& blocks_dir)
             (name.starts_with(kBlocks) ? found.blocks : found.undo).push_back(*number);
         } else {
             found.others.push_back(fmt::format("{} ({})", name, NameOf(kind)));
+            if (kind == FileKind::kDeadLink) found.dead_links.push_back(name);
         }
     }
     std::sort(found.blocks.begin(), found.blocks.end());
@@ -153,6 +154,23 @@ Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)
     return {};
 }
 
+namespace {
+
+/** A missing file is a fault of the folder, which -reindex repairs. Anything else is a failure of
+ *  the system, for which nothing may be rebuilt. */
+Error CannotOpen(Env& env, const Path& path, const Error& error)
+{
+    const auto kind = env.KindOf(path);
+    if (kind && *kind == FileKind::kNothing) {
+        return BadData("Unable to open file {}: {}", path.string(), error.message);
+    }
+    const bool dead = kind && *kind == FileKind::kDeadLink;
+    return SystemError("Unable to open file {}: {}{}", path.string(), error.message,
+                       dead ? ". It is a link to nothing: mount the disk with its target" : "");
+}
+
+} // namespace
+
 Result<> CheckFilesHold(Env& env, const Path& blocks_dir, std::string_view prefix,
                         std::span<const uint64_t> sizes, const std::vector<bool>& used)
 {
@@ -160,7 +178,7 @@ Result<> CheckFilesHold(Env& env, const Path& blocks_dir, std::string_view prefi
         if (!used[number]) continue;
         const Path path = blocks_dir / BlockFileName(prefix, static_cast<int32_t>(number));
         const auto opened = env.OpenRead(path);
-        if (!opened) return BadData("Unable to open file {}: {}", path.string(), opened.Message());
+        if (!opened) return CannotOpen(env, path, opened.GetError());
         IBD_ASSIGN_OR_RETURN(const uint64_t size, (*opened)->Size());
         const uint64_t recorded = number < sizes.size() ? sizes[number] : 0;
         if (size >= recorded) continue;

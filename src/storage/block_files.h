@@ -17,6 +17,7 @@ struct BlockFilesFound {
     /** Names similar to those of the node, but not written by it, and non-regular files. Each with
      *  the reason, for the log. */
     std::vector<std::string> others;
+    std::vector<std::string> dead_links; //!< those of them that are links to nothing
 };
 
 /** Finds the files; symbolic links count as their targets. */

@@ -351,7 +351,8 @@ Error BlockStore::DamagedBlock(FilePos pos, const BlockHash& hash, int height,
 Error BlockStore::UnreadableBlock(FilePos pos, const BlockHash& hash, int height,
                                   const Error& error) const
 {
-    const bool gone = !m_env.Exists(BlockPath(pos.file));
+    const auto kind = m_env.KindOf(BlockPath(pos.file));
+    const bool gone = kind && *kind == FileKind::kNothing;
     return SystemError("block {} at height {}: {}{}", hash.ToHex(), height, error.message,
                        gone ? ": put the file back, or restart with -reindex, which leaves its "
                               "blocks out and has them fetched from peers"

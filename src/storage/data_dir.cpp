@@ -77,8 +77,13 @@ Result<> DataDir::MakeAndLock(const Path& folder)
 
 Result<bool> DataDir::AdoptOldBlockIndex()
 {
-    if (!m_env.Exists(OldBlockIndex() / "CURRENT")) return false;
-    if (m_env.Exists(BlockIndex() / "CURRENT")) return false;
+    IBD_ASSIGN_OR_RETURN(const bool has_old, m_env.IsThere(OldBlockIndex() / "CURRENT"));
+    if (!has_old) return false;
+    IBD_ASSIGN_OR_RETURN(const bool has_new, m_env.IsThere(BlockIndex() / "CURRENT"));
+    if (has_new) return false;
+    // Without a chainstate it may be that of another node, whose block files this one shares.
+    IBD_ASSIGN_OR_RETURN(const bool has_coins, m_env.IsThere(Chainstate() / "CURRENT"));
+    if (!has_coins) return false;
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(BlockIndex().parent_path()));
     const auto moved = m_env.Rename(OldBlockIndex(), BlockIndex());
     if (moved) {

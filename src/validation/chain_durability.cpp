@@ -96,6 +96,8 @@ Result<> ChainManager::SwitchCoins(std::unique_ptr<CoinsDb> coins, const Snapsho
 Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins, const SnapshotStart* snapshot)
 {
     const Lock state(m_state);
+    // Before anything changes: after an error the tip still belongs to the coins.
+    IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, coins->HeadBlocks());
     {
         const Lock lock(m_tree.headers.mutex);
         m_tree.candidates.Clear();
@@ -106,7 +108,6 @@ Result<> ChainManager::TakeCoins(std::unique_ptr<CoinsDb> coins, const SnapshotS
     m_coins_reader = std::make_unique<CoinsDbReader>(*m_coins);
     m_cache = std::make_unique<CoinsCache>(*m_coins_reader, OutPointHasher(Options().hash_key));
     m_tree.has_coins = true;
-    IBD_ASSIGN_OR_RETURN(const std::vector<BlockHash> heads, m_coins->HeadBlocks());
     if (!heads.empty()) {
         IBD_RETURN_IF_ERROR(CoinsReplay(*this, *m_coins, *m_cache).Complete(heads));
     }

@@ -214,8 +214,12 @@ public:
     /** The block that the coins on disk are at, or below the base of a snapshot the last one up to
      *  which the positions of all blocks are on disk; null: none. Any thread, without a lock. */
     const HeaderNode* Flushed() const { return m_flushed; }
-    /** Estimated bytes of the coins database; takes no lock. */
-    uint64_t EstimateCoinsSize() const IBD_NO_THREAD_CHECK { return m_coins->EstimateSize(); }
+    /** Estimated bytes of the coins database. */
+    uint64_t EstimateCoinsSize() const
+    {
+        const SharedLock state(m_state);
+        return m_coins->EstimateSize();
+    }
     /** The checker for a block's scripts; null: they need not run. For the connecting code. */
     Result<ScriptChecker*> CheckerFor(const HeaderNode& node) { return m_scripts.CheckerFor(node); }
 

@@ -24,8 +24,13 @@ Result<> CoinsWalk::UndoDownTo(const ChainView& chain, const HeaderNode& target,
         IBD_ASSIGN_OR_RETURN(auto block,
                              LoadBlock(chain.Blocks(), stored, chain.Params().consensus));
         IBD_ASSIGN_OR_RETURN(BlockUndo undo, BlockArchive(chain.Blocks()).Undo(stored));
-        IBD_RETURN_IF_ERROR(
+        IBD_ASSIGN_OR_RETURN(
+            const DisconnectVerdict verdict,
             DisconnectBlock(block->view, *node, chain.Params(), std::move(undo), overlay));
+        if (verdict == DisconnectVerdict::kClean) continue;
+        return BadData("block {} at height {}, its undo data and the coins disagree: restart with "
+                       "-reindex-chainstate",
+                       node->hash.ToHex(), node->height);
     }
     return {};
 }

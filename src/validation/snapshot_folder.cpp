@@ -128,8 +128,24 @@ Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir)
     return env.SyncDirectory(dir.ChainstateParent());
 }
 
+Result<> CheckSnapshotCanTakeOver(Env& env, const DataDir& dir)
+{
+    const Path chainstate = dir.Chainstate(); // a link is resolved
+    const Path parent = dir.ChainstateParent();
+    if (env.SameFileSystem(chainstate, parent) &&
+        env.SameFileSystem(chainstate.parent_path(), parent)) {
+        return {};
+    }
+    return SystemError("'{}' and '{}' are on different disks, so the coins of a snapshot cannot "
+                       "take the place of the older ones: stop the node and move '{}' into '{}' "
+                       "(-chainstatedir puts both on another disk)",
+                       chainstate.string(), SnapshotFolder(dir).string(), chainstate.string(),
+                       parent.string());
+}
+
 Result<> PromoteSnapshot(Env& env, Logger& log, const DataDir& dir)
 {
+    IBD_RETURN_IF_ERROR(CheckSnapshotCanTakeOver(env, dir));
     const Path chainstate = dir.Chainstate();
     const Path snapshot = SnapshotFolder(dir);
     log.Info("[snapshot] moving snapshot chainstate ({}) to default chainstate directory ({})",

@@ -26,6 +26,10 @@ Result<> CheckSnapshotFolder(Env& env, const DataDir& dir);
  *  does. If the folder contains a foreign file, it fails and removes nothing. */
 Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
 
+/** Whether the folder of a snapshot can be moved to the place of the chainstate: both must be on
+ *  one disk, also if `chainstate` is a link or a mount point. */
+Result<> CheckSnapshotCanTakeOver(Env& env, const DataDir& dir);
+
 /** Call it when the coins of a snapshot are proven: removes the chainstate and moves the snapshot's
  *  folder to its place. Neither may be open. After a crash the next start finds the old state or
  *  the new one. */

@@ -44,10 +44,16 @@ Result<> CheckMayRebuild(Env& env, const DataDir& dir, int32_t last)
 
 } // namespace
 
-Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir)
+Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir, bool prunes)
 {
     const Path& blocks_dir = dir.Blocks();
     IBD_ASSIGN_OR_RETURN(const BlockFilesFound found, FindFiles(env, log, blocks_dir));
+    if (prunes && !found.dead_links.empty()) {
+        return SystemError("'{}' is a link to nothing, and -reindex with -prune would remove the "
+                           "block files after it. Nothing was removed: mount the disk with its "
+                           "target, or remove the link, then restart with -reindex",
+                           (blocks_dir / found.dead_links[0]).string());
+    }
     const int32_t last = found.blocks.empty() ? 0 : found.blocks.back();
     IBD_RETURN_IF_ERROR(CheckNamesAhead(env, blocks_dir, last));
     if (const Result<> readable = CheckReadable(env, blocks_dir, found.blocks); !readable) {

@@ -9,7 +9,7 @@ namespace ibd {
 
 /** Checks, before -reindex removes anything, that it can open all files to be read or written, and
  *  remove all files to be removed. Names that only resemble block files are logged. */
-Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir);
+Result<> LookBeforeReindex(Env& env, Logger& log, const DataDir& dir, bool prunes);
 
 /** An error if block files lack data that the index names. Missing undo files only cause a warning,
  *  as only a reorganisation needs them. */

@@ -202,6 +202,11 @@ class BlockFiles(FunctionalTest):
                              "blk00097.dat (a pipe)", "rev00099.dat (a folder)"):
                     self.assertIn(name, node.log_text)
         self.assertTrue((blocks / "blk000001.dat").exists())
+        # Files after a link that leads nowhere would be removed, so nothing is begun.
+        self.assert_refused(node, "-reindex", "-prune=550",
+                            saying=f"'{blocks / 'blk00098.dat'}' is a link to nothing")
+        self.assertEqual(node.start().rpc("getbestblockhash"), made.tip)
+        node.stop()
 
     def test_a_name_that_is_written_to_next(self):
         """Whatever has it is named when the node starts, not when the file before it is full."""

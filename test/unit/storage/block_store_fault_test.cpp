@@ -1,10 +1,13 @@
 // Block files, and the swap of chainstates, on a disk that is full or fails.
 #include "crypto/sha256.h"
+#include "sim/fault_env.h"
+#include "storage/block_files.h"
 #include "storage/block_store.h"
 #include "storage/chainstate_builder.h"
 #include "storage/undo.h"
 #include "support.h"
 #include "util/endian.h"
+#include "util/found.h"
 
 #include <fstream>
 #include <limits>
@@ -306,4 +309,25 @@ TEST_CASE("a system that cannot tell whether a chainstate is there does not make
         CHECK(AsChars(left) == (is_there ? "old" : "new"));
         CHECK_FALSE(fs::exists(work.Get()));
     }
+}
+
+TEST_CASE("a block file that cannot be opened is no damage, so nothing is rebuilt for it")
+{
+    const TempDir dir;
+    FaultEnv env;
+    const std::vector<bool> used{true};
+    const auto check = [&] {
+        return CheckFilesHold(env, dir.Get(), "blk", std::vector<uint64_t>{10}, used);
+    };
+    const auto missing = check();
+    CHECK_FALSE((missing.Ok() || SystemFailed(missing)));
+    std::filesystem::create_symlink(dir / "unmounted" / "blk", dir / "blk00000.dat");
+    const auto dead = check();
+    CHECK(SystemFailed(dead));
+    CHECK_THAT(dead.Message(), Catch::Contains("It is a link to nothing: mount the disk"));
+    std::filesystem::remove(dir / "blk00000.dat");
+    std::ofstream(dir / "blk00000.dat") << "ten bytes.";
+    Must(check());
+    env.SetScript([](const FaultEnv::Operation& operation) { return operation.kind == "open"; });
+    CHECK(SystemFailed(check()));
 }

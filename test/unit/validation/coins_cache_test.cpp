@@ -110,6 +110,7 @@ TEST_CASE("a coins cache over a database behaves as a map")
     ThreadPool pool("test", 2);
     Model model;
     auto& rng = TestRng();
+    int kept = 0; //!< flushes that kept coins
     for (uint64_t step = 0; step < 60'000; ++step) {
         const OutPoint name = Name(rng() % 700);
         const auto known = model.find(name);
@@ -159,9 +160,11 @@ TEST_CASE("a coins cache over a database behaves as a map")
             Must(forget ? cache.Flush(*db, Best(step)) : cache.Sync(*db, Best(step)));
             REQUIRE((Contents(*db) == model));
             REQUIRE(Must(db->BestBlock()) == Best(step));
-            REQUIRE((cache.Size() == 0) == (forget || model.empty()));
+            if (forget) REQUIRE(cache.Size() == 0);
+            if (!forget && cache.Size() > 0) ++kept; // none had to be cached
         }
     }
+    CHECK(kept > 0);
     Must(cache.Flush(*db, Best(0)));
     CHECK((Contents(*db) == model));
 }
