@@ -124,6 +124,23 @@ RuleResult CheckStandardSpends(const TxView& tx, std::span<const SpentCoin> coin
     return {};
 }
 
+bool SpendsWitnessProgram(const TxView& tx, std::span<const SpentOutput> spent)
+{
+    for (size_t i = 0; i < spent.size(); ++i) {
+        ByteSpan script = spent[i].script_pubkey;
+        if (IsPayToAnchor(script)) continue;
+        ScriptStack stack;
+        if (IsPayToScriptHash(script)) {
+            if (Pushes(tx.inputs[i].script_sig, stack) != ScriptError::kOk || stack.empty()) {
+                continue;
+            }
+            script = stack.back();
+        }
+        if (ParseWitnessProgram(script)) return true;
+    }
+    return false;
+}
+
 bool IsStandardWitness(const TxView& tx, std::span<const SpentCoin> coins)
 {
     for (size_t i = 0; i < coins.size(); ++i) {

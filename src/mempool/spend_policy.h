@@ -4,6 +4,7 @@
 #pragma once
 
 #include "consensus/tx_verify.h"
+#include "script/sighash.h"
 #include "script/verify_flags.h"
 
 namespace ibd {
@@ -26,5 +27,9 @@ RuleResult CheckStandardSpends(const TxView& tx, std::span<const SpentCoin> coin
 /** Checks that only inputs with witness programs have witnesses, that P2WSH and tapscript are
  *  within limits, and that there is no annex. */
 bool IsStandardWitness(const TxView& tx, std::span<const SpentCoin> coins);
+
+/** Whether an input spends a witness program, directly or as P2SH, other than P2A: without its
+ *  witness such a transaction fails, and another peer may have the witness. */
+bool SpendsWitnessProgram(const TxView& tx, std::span<const SpentOutput> spent);
 
 } // namespace ibd

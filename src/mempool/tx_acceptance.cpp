@@ -395,7 +395,12 @@ RuleResult RunScripts(const CheckedTx& checked, VerificationCaches* caches)
     std::vector<SpentOutput> spent;
     for (const Coin& coin : checked.coins) spent.push_back({coin.value, coin.script});
     const TxHashes hashes(tx, spent);
-    IBD_RETURN_IF_VIOLATED(RunUnder(kStandardScriptFlags, tx, spent, hashes, caches));
+    if (RuleResult bad = RunUnder(kStandardScriptFlags, tx, spent, hashes, caches)) {
+        // Its id is then that of the transaction with the witness, which must not be refused.
+        const bool stripped = !tx.has_witness && SpendsWitnessProgram(tx, spent);
+        if (stripped) bad->kind = Kind::kWitnessStripped;
+        return bad;
+    }
     IBD_RETURN_IF_VIOLATED(RunUnder(checked.block_flags, tx, spent, hashes, caches));
     if (caches) {
         const Wtxid& id = checked.candidate.tx->WitnessId();

@@ -293,6 +293,28 @@ TEST_CASE("the least fee is that of virtual bytes, rounded up", "[mempool]")
     CHECK(AdjustedWeight(401, 21, 20) == 420);
 }
 
+TEST_CASE("a missing witness is not the fault of the transaction's id", "[mempool]")
+{
+    Desk desk;
+    const auto kind = [&](const MutableTransaction& tx) {
+        const auto violation = Must(desk.door.Test(tx.Freeze(), Desk::kFirstTime)).violation;
+        REQUIRE(violation);
+        CHECK_THAT(violation->reason, Catch::StartsWith("mempool-script-verify-flag-failed"));
+        return violation->kind;
+    };
+    using Kind = RuleViolation::Kind;
+    Bytes program{OP_0, 32};
+    Append(program, Sha256Of(Bytes{0x51, 0x51}));
+    Bytes nested{OP_HASH160, 20}, redeem;
+    Append(nested, Hash160(program));
+    nested.push_back(OP_EQUAL);
+    AppendPush(redeem, program);
+    CHECK(kind(desk.Spend(program, {})) == Kind::kWitnessStripped);
+    CHECK(kind(desk.Spend(nested, redeem)) == Kind::kWitnessStripped);
+    CHECK(kind(desk.Spend(program, {}, {{0x51}})) == Kind::kNotStandard);
+    CHECK(kind(desk.Spend(kTrueHash, {OP_1, 1, 0x51})) == Kind::kNotStandard);
+}
+
 TEST_CASE("scripts and witnesses that are not standard", "[mempool]")
 {
     Desk desk;
