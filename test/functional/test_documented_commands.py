@@ -20,6 +20,7 @@ LEFT_OUT = {
     "cmake": "builds everything anew; CI does it with these presets",
     "ctest": "runs the other tests",
     "contrib/dashboard/dashboard.py": "serves pages until it is stopped; test_dashboard runs it",
+    "contrib/packaging/make_package.sh": "builds the package; test/package.sh does too",
     "contrib/quickstart.sh": "installs packages and builds; test_stopping runs it, without both",
     "depends/install.sh": "installs packages; test/run.sh runs it",
     "test/container.sh": "needs an engine for containers, and builds the package in one",
@@ -116,8 +117,8 @@ class Documented(FunctionalTest):
         for there, here in ((" -signet", ""), ("/data/core.sqlite", "/data/utxo.sqlite"),
                             ("=HEIGHT", f"={self.chain.terminal_height}"), ("=HINTS", f"={hints}"),
                             ("=900000", f"={self.chain.terminal_height}"),
-                            ("/.bitcoin ", "/.bitcoin/regtest "), (" /data/", f" {self.data}/"),
-                            ("=/data/", f"={self.data}/")):
+                            ("/.bitcoin ", "/.bitcoin/regtest "), ("/signet ", "/regtest "),
+                            (" /data/", f" {self.data}/"), ("=/data/", f"={self.data}/")):
             line = line.replace(there, here)
         return line
 

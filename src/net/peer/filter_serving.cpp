@@ -28,7 +28,8 @@ void FilterServing::Handle(Peer& peer, ReceivedMessage& message)
 {
     const auto stop = StopOf(m_peers, message);
     if (!stop) return;
-    if (!MustWait(*stop)) return Answer(peer, message);
+    const bool serves = (peer.our_services & kNodeCompactFilters) != 0;
+    if (!serves || !MustWait(*stop)) return Answer(peer, message);
     State& state = m_states[peer];
     state.awaiting = std::move(message);
     state.until = m_peers.Now() + kAwaitTime;

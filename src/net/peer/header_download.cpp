@@ -378,6 +378,8 @@ void HeaderDownload::AskForBest(Peer& peer)
     State& state = m_states[peer];
     if (state.asked_for_best || !peer.OffersBlocks() || m_at.chain.IsImporting()) return;
     const HeaderNode& best = m_at.chain.BestHeader();
+    // Below the minimum no block is requested, and its answer alone would drop the peer.
+    if (best.chain_work < m_options.minimum_work) return;
     if (!best.prev || !m_listener->IsAnyMissing()) return;
     state.asked_for_best = true;
     GetHeadersMessage message;

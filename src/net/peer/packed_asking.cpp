@@ -16,15 +16,17 @@ bool PackedAsking::IsDue(const Peer& peer) const
 
 void PackedAsking::Ask(Peer& peer, const std::vector<const HeaderNode*>& nodes) const
 {
-    if (nodes.empty()) return;
     GetPackedMessage message;
     for (const HeaderNode* node : nodes) {
         m_at.log.Debug(LogCategory::kNet, "Requesting packed block {} ({}) peer={}",
                        node->hash.ToHex(), node->height, peer.Id());
         message.blocks.items.push_back(node->hash);
         m_states[peer].awaited.insert(node);
+        if (message.blocks.items.size() < kMaxPackedRequest) continue;
+        m_peers.Send(peer, message);
+        message.blocks.items.clear();
     }
-    m_peers.Send(peer, message);
+    if (!message.blocks.items.empty()) m_peers.Send(peer, message);
 }
 
 /** A damaged batch costs the peer its place, and nothing else: any node of ours that carries it on

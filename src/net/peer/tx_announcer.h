@@ -83,7 +83,6 @@ private:
     BloomFilters& m_bloom;
     RecentBlock& m_recent;
     const PeerStates<State> m_states{m_peers};
-    const SipKey m_key{m_peers.Random64(), m_peers.Random64()};
     /** Key: network and our address. Bounded by the number of addresses that we listen on. */
     std::map<std::pair<AddressNetwork, Endpoint>, int64_t> m_next_to_inbound;
     FeeFilterRounder m_rounder;

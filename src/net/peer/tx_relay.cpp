@@ -10,6 +10,9 @@ namespace ibd {
 
 namespace {
 
+/** Transactions in a request, as in Core; peers with the permission to relay may be asked for any
+ *  number. */
+constexpr size_t kMostOfRequest = 1'000;
 /** A notfound with more entries cannot be an answer to our requests. */
 constexpr size_t kMaxNotFound = TxFetcher::kMaxAnnouncements + 16;
 
@@ -133,12 +136,15 @@ void TxRelay::Maintain(Peer& peer)
     if (!Pool()) return;
     const auto busy = [this](const Uint256& hash) { return m_busy.contains(hash); };
     GetDataMessage message;
+    auto& items = message.list.items;
     for (const TxKey& key : m_fetcher.ToRequest(peer, busy)) {
         const uint32_t by_txid = peer.OffersWitnesses() ? kInvWitnessTx : kInvTx;
-        message.list.items.push_back({key.is_wtxid ? kInvWtx : by_txid, key.hash});
+        items.push_back({key.is_wtxid ? kInvWtx : by_txid, key.hash});
+        if (items.size() < kMostOfRequest) continue;
+        m_peers.Send(peer, message);
+        items.clear();
     }
-    // At most kMaxAnnouncements.
-    if (!message.list.items.empty()) m_peers.Send(peer, message);
+    if (!items.empty()) m_peers.Send(peer, message);
 }
 
 // The way to the pool.

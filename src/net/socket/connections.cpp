@@ -261,7 +261,7 @@ void Connections::Adopt(SocketId socket, const NewPeer& peer,
                         const std::shared_ptr<Channel>& channel, Speech speech)
 {
     const auto found = m_sockets.find(socket);
-    CHECK(found != m_sockets.end());
+    if (found == m_sockets.end()) return; // Stop() came first
     const LooseSocket loose = found->second;
     m_sockets.erase(found);
     if (loose.called_us && --m_undecided < kMaxUndecided) PauseListening(false);
@@ -294,7 +294,7 @@ void Connections::Refuse(SocketId socket)
 {
     m_loop.Post([this, socket] {
         const auto found = m_sockets.find(socket);
-        CHECK(found != m_sockets.end());
+        if (found == m_sockets.end()) return; // Stop() came first
         ::close(found->second.fd);
         m_i2p_of_sockets.erase(socket);
         const bool called_us = found->second.called_us;
