@@ -33,7 +33,8 @@ int64_t TxAnnouncer::RandomDelay(int64_t mean) const
 
 void TxAnnouncer::Negotiate(Peer& peer)
 {
-    if (peer.may_get_txs) m_states[peer].known.emplace(kKnown, SipKey{m_peers.Random64(), m_peers.Random64()});
+    if (!peer.may_get_txs) return;
+    m_states[peer].known.emplace(kKnown, SipKey{m_peers.Random64(), m_peers.Random64()});
 }
 
 void TxAnnouncer::Describe(const Peer& peer, PeerInfo& info) const
