@@ -85,17 +85,24 @@ bool IsStandardTaproot(std::span<const ByteSpan> items)
     return AllWithin(items.first(items.size() - 2), kMaxTapscriptItem);
 }
 
+/** The script that an input has to satisfy: that of P2SH, which is then in `stack`, or else
+ *  `script_pubkey`. Nothing: the input does not show it. */
+std::optional<ByteSpan> SpentScript(ByteSpan script_sig, ByteSpan script_pubkey, ScriptStack& stack)
+{
+    if (!IsPayToScriptHash(script_pubkey)) return script_pubkey;
+    if (Pushes(script_sig, stack) != ScriptError::kOk || stack.empty()) return std::nullopt;
+    return stack.back();
+}
+
 /** For an input with at least one item. */
 bool IsStandardWitness(const InputView& input, ByteSpan script_pubkey)
 {
     if (IsPayToAnchor(script_pubkey)) return false;
     ScriptStack stack;
     const bool p2sh = IsPayToScriptHash(script_pubkey);
-    if (p2sh) {
-        if (Pushes(input.script_sig, stack) != ScriptError::kOk || stack.empty()) return false;
-        script_pubkey = stack.back();
-    }
-    const auto program = ParseWitnessProgram(script_pubkey);
+    const auto script = SpentScript(input.script_sig, script_pubkey, stack);
+    if (!script) return false;
+    const auto program = ParseWitnessProgram(*script);
     if (!program) return false;
     if (program->program.size() != kProgramSize) return true;
     if (program->version == 0) return IsStandardP2wsh(WitnessItems(input));
@@ -127,16 +134,11 @@ RuleResult CheckStandardSpends(const TxView& tx, std::span<const SpentCoin> coin
 bool SpendsWitnessProgram(const TxView& tx, std::span<const SpentOutput> spent)
 {
     for (size_t i = 0; i < spent.size(); ++i) {
-        ByteSpan script = spent[i].script_pubkey;
-        if (IsPayToAnchor(script)) continue;
+        const ByteSpan script_pubkey = spent[i].script_pubkey;
+        if (IsPayToAnchor(script_pubkey)) continue;
         ScriptStack stack;
-        if (IsPayToScriptHash(script)) {
-            if (Pushes(tx.inputs[i].script_sig, stack) != ScriptError::kOk || stack.empty()) {
-                continue;
-            }
-            script = stack.back();
-        }
-        if (ParseWitnessProgram(script)) return true;
+        const auto script = SpentScript(tx.inputs[i].script_sig, script_pubkey, stack);
+        if (script && ParseWitnessProgram(*script)) return true;
     }
     return false;
 }

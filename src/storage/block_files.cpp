@@ -56,6 +56,19 @@ Result<> CheckOpensForWriting(Env& env, const Path& path)
     return file ? Result<>() : Result<>(file.GetError());
 }
 
+/** A missing file is a fault of the folder, which -reindex repairs. Anything else is a failure of
+ *  the system, for which nothing may be rebuilt. */
+Error CannotOpen(Env& env, const Path& path, const Error& error)
+{
+    const auto kind = env.KindOf(path);
+    if (kind && *kind == FileKind::kNothing) {
+        return BadData("Unable to open file {}: {}", path.string(), error.message);
+    }
+    const bool dead = kind && *kind == FileKind::kDeadLink;
+    return SystemError("Unable to open file {}: {}{}", path.string(), error.message,
+                       dead ? ". It is a link to nothing: mount the disk with its target" : "");
+}
+
 } // namespace
 
 Result<> CheckCreates(Env& env, const Path& absent)
@@ -153,23 +166,6 @@ Result<> RemoveUnusableBlockFiles(Env& env, const Path& blocks_dir)
     }
     return {};
 }
-
-namespace {
-
-/** A missing file is a fault of the folder, which -reindex repairs. Anything else is a failure of
- *  the system, for which nothing may be rebuilt. */
-Error CannotOpen(Env& env, const Path& path, const Error& error)
-{
-    const auto kind = env.KindOf(path);
-    if (kind && *kind == FileKind::kNothing) {
-        return BadData("Unable to open file {}: {}", path.string(), error.message);
-    }
-    const bool dead = kind && *kind == FileKind::kDeadLink;
-    return SystemError("Unable to open file {}: {}{}", path.string(), error.message,
-                       dead ? ". It is a link to nothing: mount the disk with its target" : "");
-}
-
-} // namespace
 
 Result<> CheckFilesHold(Env& env, const Path& blocks_dir, std::string_view prefix,
                         std::span<const uint64_t> sizes, const std::vector<bool>& used)
