@@ -78,6 +78,25 @@ public:
     std::vector<std::string> seen;
 };
 
+/** A chain whose events a consumer gets. */
+struct Observed {
+    Observed(EventConsumer& consumer, EventKinds kinds)
+    {
+        events.AddConsumer(consumer, {kinds, WhenFull::kBlock, 2});
+        observer.Follow(*engine.chain);
+        events.Start();
+        engine.Start();
+    }
+
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const BlockKit kit{params};
+    const TempDir dir;
+    Engine engine{params, dir.Get() / "data"};
+    NodeWarnings warnings;
+    Events events;
+    ChainEvents observer{events, warnings};
+};
+
 std::string ReadAll(const Path& path)
 {
     const Bytes bytes = ReadTestFile(path.string());
@@ -122,45 +141,28 @@ TEST_CASE("the chain goes on while a consumer is stuck, which then gets all in o
 
 TEST_CASE("the events of blocks follow the coins through a reorganisation")
 {
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    NodeWarnings warnings;
-    Events events;
-    ChainEvents observer(events, warnings);
     Recorder follower;
     follower.Go();
-    events.AddConsumer(follower, {EventKinds::Of<BlockConnected, BlockDisconnected, TipChanged>(),
-                                  WhenFull::kBlock, 2});
-    observer.Follow(*engine.chain);
-    events.Start();
-    engine.Start();
+    Observed chain(follower, EventKinds::Of<BlockConnected, BlockDisconnected, TipChanged>());
+    const BlockKit& kit = chain.kit;
+    Engine& engine = chain.engine;
     const std::vector<KitBlock> first = kit.MakeChain(kit.Genesis(), 4);
     for (const KitBlock& block : first) engine.Process(block.raw);
     for (const KitBlock& block : kit.MakeChain(first[1], 5, 1)) engine.Process(block.raw);
-    events.Drain();
+    chain.events.Drain();
     CHECK(follower.blocks.right);
     CHECK(follower.blocks.disconnected == 2);
     REQUIRE(follower.blocks.chain.size() == 8);
     CHECK(follower.blocks.chain.back() == engine.chain->Current().hash);
-    CHECK(events.Dropped(follower) == 0);
+    CHECK(chain.events.Dropped(follower) == 0);
 }
 
 TEST_CASE("a tip without new blocks is marked")
 {
-    const ChainParams params = MakeChainParams(Network::kRegtest);
-    const BlockKit kit(params);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    NodeWarnings warnings;
-    Events events;
-    ChainEvents observer(events, warnings);
     Tips tips;
-    events.AddConsumer(tips, {EventKinds::Of<TipChanged>(), WhenFull::kBlock, 2});
-    observer.Follow(*engine.chain);
-    events.Start();
-    engine.Start();
+    Observed chain(tips, EventKinds::Of<TipChanged>());
+    const BlockKit& kit = chain.kit;
+    Engine& engine = chain.engine;
     const std::vector<KitBlock> first = kit.MakeChain(kit.Genesis(), 3);
     for (const KitBlock& block : first) engine.Process(block.raw);
     KitOptions options;
@@ -172,9 +174,9 @@ TEST_CASE("a tip without new blocks is marked")
     engine.Process(bad.raw); // tries the branch, and goes back
     CHECK(engine.chain->Current().hash == first[2].hash);
     for (const KitBlock& block : kit.MakeChain(other, 2, 2)) engine.Process(block.raw);
-    events.Drain();
+    chain.events.Drain();
     CHECK(tips.seen == std::vector<std::string>{"0", "1", "2", "3", "3 again", "4", "5"});
-    events.Stop();
+    chain.events.Stop();
 }
 
 TEST_CASE("a command runs for a tip once")

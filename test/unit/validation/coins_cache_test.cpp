@@ -160,7 +160,7 @@ TEST_CASE("a coins cache over a database behaves as a map")
             Must(forget ? cache.Flush(*db, Best(step)) : cache.Sync(*db, Best(step)));
             REQUIRE((Contents(*db) == model));
             REQUIRE(Must(db->BestBlock()) == Best(step));
-            if (forget) REQUIRE(cache.Size() == 0);
+            if (forget || model.empty()) REQUIRE(cache.Size() == 0);
             if (!forget && cache.Size() > 0) ++kept; // none had to be cached
         }
     }
