@@ -12,6 +12,12 @@ bool IsIn(const std::vector<const HeaderNode*>& nodes, const HeaderNode& node)
     return std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
 }
 
+/** Whether a peer that sent `bytes` in `time` microseconds is slow rather than silent. */
+bool Sends(uint64_t bytes, int64_t time)
+{
+    return static_cast<int64_t>(bytes) > BlockDownloader::kSlowest * time / kSecond;
+}
+
 bool HasSpoilt(const BlockDownloader::Source& source, const HeaderNode& node)
 {
     return source.spoilt && source.spoilt->Contains(node);
@@ -307,9 +313,24 @@ void BlockDownloader::Disconnected(PeerId peer)
 /** How long the peer may delay the others. */
 int64_t BlockDownloader::PatienceWith(const Load& load, int64_t now, uint64_t received) const
 {
-    const auto sent = static_cast<int64_t>(received - load.stalling_from);
-    const bool sends = sent > kSlowest * (now - load.stalling_since) / kSecond;
+    const bool sends = Sends(received - load.stalling_from, now - load.stalling_since);
     return sends ? std::max(kSilence, m_stall_timeout) : m_stall_timeout;
+}
+
+/** Whether it delivered no block for kSilence, and hardly a part of one: a large block takes longer
+ *  on a slow line. */
+bool BlockDownloader::IsSilent(Load& load, int64_t now, uint64_t received)
+{
+    if (load.silent_since < load.last_received) {
+        load.silent_since = load.last_received;
+        load.silent_from = received;
+    }
+    const int64_t time = now - load.silent_since;
+    if (time <= kSilence) return false;
+    if (!Sends(received - load.silent_from, time)) return true;
+    load.silent_since = now;
+    load.silent_from = received;
+    return false;
 }
 
 BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now, uint64_t received)
@@ -325,9 +346,8 @@ BlockDownloader::Verdict BlockDownloader::Judge(PeerId peer, int64_t now, uint64
         m_stall_timeout = std::min(2 * m_stall_timeout, kMaxStallTimeout);
         return Verdict::kStalling;
     }
-    if (m_goal->WindowEnd() == DownloadGoal::kNoWindow && now > load.last_received + kSilence) {
-        return Verdict::kStalling;
-    }
+    const bool silent = IsSilent(*found, now, received);
+    if (silent && m_goal->WindowEnd() == DownloadGoal::kNoWindow) return Verdict::kStalling;
     // One block interval, and half of one more for each other peer that delivers.
     int64_t others = -1;
     for (const auto& [id, other] : m_requests.Loads()) others += !other.requests.empty();

@@ -71,8 +71,8 @@ public:
     static constexpr int64_t kTrialAfter = 1'000'000;
     /** Interval between searches for such blocks, after an unsuccessful one. */
     static constexpr int64_t kHelpInterval = 100'000;
-    /** A peer that delivers no block for this long is replaced: without a window, or if it delays
-     *  the others. */
+    /** A peer that delivers no block for this long is replaced if it delays the others; without a
+     *  window, if it was slower than kSlowest in this time. */
     static constexpr int64_t kSilence = 60'000'000;
     /** Interval between searches of an idle peer's branch; a search takes time in proportion to the
      *  window. */
@@ -186,6 +186,7 @@ private:
                           int64_t now) const;
     void NoteStaller(PeerId waiting, int64_t now);
     int64_t PatienceWith(const Load& load, int64_t now, uint64_t received) const;
+    static bool IsSilent(Load& load, int64_t now, uint64_t received);
 
     DownloadGoal* m_goal;
     const int64_t m_spacing;

@@ -32,6 +32,8 @@ public:
         int64_t last_received = 0;  //!< or time of the request, if none was pending then
         int64_t stalling_since = 0; //!< 0: does not delay others
         uint64_t stalling_from = 0; //!< bytes received from it until then
+        int64_t silent_since = 0;   //!< start of the time in which it has to send something
+        uint64_t silent_from = 0;   //!< bytes received from it until then
         int64_t branch_after = 0;   //!< next search of its own branch
         int64_t help_after = 0;     //!< next search for blocks requested from others
 

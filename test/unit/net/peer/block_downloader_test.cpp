@@ -446,6 +446,23 @@ TEST_CASE("without a window fast peers get more, and others help", "[block_downl
     CHECK(f.downloader.Judge(1, f.now + 60 * kMicros, 0) == Verdict::kFine);
 }
 
+TEST_CASE("a peer that needs minutes for a block is kept while it sends", "[block_downloader]")
+{
+    Fixture f(20, false);
+    f.Ask(1);
+    const uint64_t slow = 2 * BlockDownloader::kSlowest; // bytes a second
+    uint64_t received = 0;
+    for (int second = 0; second < 300; ++second) {
+        CHECK(f.downloader.Judge(1, f.now, received) == Verdict::kFine);
+        f.now += kMicros;
+        received += slow;
+    }
+    f.Deliver(1, f.downloader.Requests().HeightsOf(1).front());
+    int silent = 0;
+    while (f.downloader.Judge(1, f.now + silent * kMicros, received) == Verdict::kFine) ++silent;
+    CHECK(silent == 61);
+}
+
 TEST_CASE("a peer of which nothing is known is asked for one block of another on trial",
           "[block_downloader]")
 {
