@@ -89,28 +89,32 @@ void BlockIntake::Checked(const BlockHash& hash, const RuleResult& verdict)
     const Lock lock(m_mutex);
     const auto found = m_notes.find(hash);
     if (found == m_notes.end()) return;
-    const Note& note = found->second;
+    Report(found->second, verdict);
+    m_notes.erase(found);
+}
+
+void BlockIntake::Report(const Note& note, const RuleResult& verdict)
+{
     if (verdict) {
         m_refused.push_back({note.node, note.source, *verdict, note.via_compact, note.bytes});
     } else {
         Tell({note.node, note.source, true});
     }
-    m_notes.erase(found);
 }
 
-/** Called before the block is stored, because it may be connected at once. */
-void BlockIntake::Remember(const Block& block)
+/** Called before the block is stored, because it may be connected at once. False: a copy of the
+ *  block is stored and waits for its verdict, which is about the sender of that copy. */
+bool BlockIntake::Remember(const Note& note)
 {
     const Lock lock(m_mutex);
-    const Note note{block.node, block.source, block.via_compact, block.raw.size()};
-    if (m_notes.insert_or_assign(block.node->hash, note).second) {
-        m_note_order.push_back(block.node->hash);
-    }
+    if (!m_notes.emplace(note.node->hash, note).second) return false;
+    m_note_order.push_back(note.node->hash);
     // Bounds the notes: blocks of branches that are never connected get no verdict.
     while (m_note_order.size() > kMaxNotes) {
         m_notes.erase(m_note_order.front());
         m_note_order.pop_front();
     }
+    return true;
 }
 
 /** False: the intake is stopping. */
@@ -126,16 +130,18 @@ bool BlockIntake::WaitForBlock(Block& out)
 
 void BlockIntake::Take(Block block)
 {
-    Remember(block);
     const size_t bytes = block.raw.size();
+    const Note note{block.node, block.source, block.via_compact, bytes};
+    const bool first = Remember(note);
     const Result<BlockOutcome> outcome = m_chain.TakeBlock(std::move(block.raw));
     if (!outcome) m_fatal(outcome.GetError());
     const bool stored = outcome && outcome->is_new;
     // Unparsable bytes had no hash for a verdict to name; an already stored block gets no new
     // verdict.
-    if (outcome && !stored) Checked(block.node->hash, outcome->violation);
+    if (outcome && !stored && first) Checked(block.node->hash, outcome->violation);
     const uint64_t ticket = stored ? m_thread.ActivateSoon() : 0;
     const Lock lock(m_mutex);
+    if (outcome && !stored && !first && outcome->violation) Report(note, outcome->violation);
     m_bytes -= bytes;
     m_held.erase(block.node);
     if (stored) {

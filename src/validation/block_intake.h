@@ -82,7 +82,8 @@ private:
     bool Fits(size_t bytes) const IBD_REQUIRES(m_mutex);
     bool WaitForBlock(Block& out) IBD_EXCLUDES(m_mutex);
     void Take(Block block) IBD_EXCLUDES(m_mutex);
-    void Remember(const Block& block) IBD_EXCLUDES(m_mutex);
+    bool Remember(const Note& note) IBD_EXCLUDES(m_mutex);
+    void Report(const Note& note, const RuleResult& verdict) IBD_REQUIRES(m_mutex);
     void Tell(const Taken& taken) IBD_REQUIRES(m_mutex);
     void Settle() const IBD_REQUIRES(m_mutex);
     void Release(int64_t source) const IBD_REQUIRES(m_mutex);

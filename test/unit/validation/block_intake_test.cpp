@@ -140,6 +140,29 @@ TEST_CASE("a refused block is reported with the peer that sent it")
     CHECK(node.engine.chain->Current().hash == mutated.hash);
 }
 
+TEST_CASE("a second copy of a block does not replace the sender of the first")
+{
+    const TempDir dir;
+    Receiver node(dir.Get());
+    for (const KitBlock& block : node.kit.MakeChain(node.kit.Genesis(), 2)) node.Give(block, 1);
+    node.WaitFor(1);
+    KitOptions greedy; // shows when it is connected
+    greedy.reward = 5'000'000'001;
+    const KitBlock bad = node.kit.Make(node.kit.Genesis(), greedy);
+    node.Give(bad, 4); // a shorter branch: no verdict yet
+    node.WaitFor(4);
+    node.Give(bad, 5);
+    node.WaitFor(5);
+    CHECK(node.intake.TakeRefused().empty());
+    for (const KitBlock& block : node.kit.MakeChain(bad, 2)) node.Give(block, 6);
+    node.WaitFor(6);
+    const auto refused = node.intake.TakeRefused();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].source == 4);
+    CHECK(refused[0].why.reason == "bad-cb-amount");
+    CHECK(node.engine.chain->Current().height == 2);
+}
+
 TEST_CASE("an intake takes no more than it has room for, and ends at any time")
 {
     const TempDir dir;
