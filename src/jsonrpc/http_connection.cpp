@@ -4,6 +4,7 @@
 #include "util/strings.h"
 
 #include <ctime>
+#include <utility>
 
 #include <event2/buffer.h>
 
@@ -162,12 +163,7 @@ void HttpConnection::Read()
 void HttpConnection::Take(HttpParser::Status status)
 {
     WatchHead();
-    if (!CountBody(m_parser.Message().body.size())) {
-        m_logger.Warning("HTTP request from {} refused: the bodies of requests under way take too "
-                         "much memory",
-                         m_peer);
-        return Refuse(kUnavailable);
-    }
+    if (!CountBody(m_parser.Message().body.size())) return RefuseBody();
     switch (status) {
     case HttpParser::Status::kNeedMore: return;
     case HttpParser::Status::kTooLarge:
@@ -196,9 +192,18 @@ void HttpConnection::WatchHead()
 
 bool HttpConnection::CountBody(size_t bytes)
 {
-    const auto change = static_cast<int64_t>(bytes) - static_cast<int64_t>(m_body_counted);
-    m_body_counted = bytes;
-    return change == 0 || m_owner.OnBodyBytes(change);
+    const size_t before = std::exchange(m_body_counted, bytes);
+    if (before == 0) m_body_since = m_last_used;
+    if (bytes < before) m_owner.OnBodyFreed(before - bytes);
+    return bytes <= before || m_owner.OnBodyGrown(*this, bytes - before);
+}
+
+void HttpConnection::RefuseBody()
+{
+    m_logger.Warning("HTTP request from {} refused: the bodies of requests under way take too much "
+                     "memory",
+                     m_peer);
+    Refuse(kUnavailable);
 }
 
 std::string HttpConnection::TakeBody()

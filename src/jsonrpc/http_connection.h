@@ -26,9 +26,11 @@ public:
     virtual void OnClosed(class HttpConnection& connection) = 0;
     /** The current piece of the answer is sent: call SendPiece(), now or later. */
     virtual void OnPieceWanted(HttpConnection& connection) = 0;
-    /** The total size of request bodies in memory changes by `bytes`; false: the limit is exceeded.
-     */
-    virtual bool OnBodyBytes(int64_t bytes) = 0;
+    /** The body that the connection receives has grown by `bytes`. False: there is no memory for
+     *  it. */
+    virtual bool OnBodyGrown(const HttpConnection& connection, size_t bytes) = 0;
+    /** The memory of `bytes` of request bodies is free again. */
+    virtual void OnBodyFreed(size_t bytes) = 0;
     /** Seconds since 1970, for the Date header. */
     virtual int64_t Now() = 0;
 };
@@ -51,13 +53,19 @@ public:
     const std::string& Peer() const { return m_peer; } //!< with port
     /** The request to be answered. */
     const HttpMessage& Request() const { return m_parser.Message(); }
-    /** Its body. From now on the caller must call OnBodyBytes() when the bytes are free. */
+    /** Its body. The caller must call OnBodyFreed() when the bytes are free. */
     std::string TakeBody();
     /** Whether a request waits for its answer, or an answer is being written. */
     bool IsBusy() const { return m_state == State::kAnswering || m_state == State::kWriting; }
     bool IsClosed() const { return m_state == State::kClosed; }
     /** The time of the last bytes from the client, or of the end of the last answer. */
     std::chrono::steady_clock::time_point LastUsed() const { return m_last_used; }
+    /** Whether a body was received in part. */
+    bool IsReceivingBody() const { return m_state == State::kReading && m_body_counted > 0; }
+    /** Time of the body's first bytes. */
+    std::chrono::steady_clock::time_point BodySince() const { return m_body_since; }
+    /** Answers the request that is being received with 503, for want of memory. */
+    void RefuseBody();
     void Reply(HttpResponse response);
     /** The maker of the pieces that are not sent yet; null: there are none. */
     const std::shared_ptr<HttpBody>& Rest() const { return m_rest; }
@@ -96,7 +104,8 @@ private:
     HttpParser m_parser;
     State m_state = State::kReading;
     std::chrono::steady_clock::time_point m_last_used = std::chrono::steady_clock::now();
-    size_t m_body_counted = 0;
+    size_t m_body_counted = 0; //!< bytes of the body, as the owner was informed
+    std::chrono::steady_clock::time_point m_body_since;
     std::shared_ptr<HttpBody> m_rest; //!< of the current answer
     bool m_chunked = false;           //!< its pieces are chunks of HTTP/1.1
     bool m_keep = true;               //!< close after the current answer, according to its headers

@@ -63,10 +63,8 @@ public:
     void OnRequest(HttpConnection& connection) override;
     void OnPieceWanted(HttpConnection& connection) override;
     void OnClosed(HttpConnection& connection) override;
-    bool OnBodyBytes(int64_t bytes) override
-    {
-        return (m_body_bytes += bytes) <= static_cast<int64_t>(m_options.max_body_bytes);
-    }
+    bool OnBodyGrown(const HttpConnection& connection, size_t bytes) override;
+    void OnBodyFreed(size_t bytes) override { m_body_bytes -= bytes; }
     int64_t Now() override { return m_env.UnixTime(); }
 
 private:
@@ -82,6 +80,7 @@ private:
     void Accept(evutil_socket_t fd, const sockaddr* address, int length);
     void AcceptFailed();
     bool MakeRoom();
+    bool RefuseOlderBody(const HttpConnection& than);
     void Dispatch(HttpConnection& connection);
     void Work();
     bool FillPiece(HttpBody& body, std::string& piece) const;
@@ -104,7 +103,7 @@ private:
     const HttpServerOptions m_options;
     const Handler m_handler;
     std::atomic<bool> m_interrupted{false};
-    std::atomic<int64_t> m_body_bytes{0};
+    std::atomic<size_t> m_body_bytes{0};
     // Order matters: the threads must stop before the loop's objects are destroyed.
     std::unique_ptr<event_base, Free> m_base;
     std::vector<std::unique_ptr<evconnlistener, Free>> m_listeners;
@@ -179,6 +178,27 @@ bool HttpServer::Impl::MakeRoom()
     return idle != nullptr;
 }
 
+bool HttpServer::Impl::OnBodyGrown(const HttpConnection& connection, size_t bytes)
+{
+    m_body_bytes += bytes;
+    while (m_body_bytes > m_options.max_body_bytes && RefuseOlderBody(connection)) continue;
+    return m_body_bytes <= m_options.max_body_bytes;
+}
+
+// The body that began first goes, so that clients that send large bodies slowly, without a login
+// too, cannot lock others out.
+bool HttpServer::Impl::RefuseOlderBody(const HttpConnection& than)
+{
+    HttpConnection* oldest = nullptr;
+    for (const auto& [id, connection] : m_connections) {
+        if (!connection->IsReceivingBody()) continue;
+        if (!oldest || connection->BodySince() < oldest->BodySince()) oldest = connection.get();
+    }
+    if (!oldest || oldest == &than) return false;
+    oldest->RefuseBody();
+    return true;
+}
+
 void HttpServer::Impl::AcceptFailed()
 {
     m_logger.Debug(LogCategory::kHttp, "Cannot accept new connection: {}",
@@ -235,9 +255,9 @@ void HttpServer::Impl::Dispatch(HttpConnection& connection)
         job.request.authorization = *value;
     }
     job.request.body = connection.TakeBody();
-    const auto size = static_cast<int64_t>(job.request.body.size());
+    const size_t size = job.request.body.size();
     if (m_queue.TryPush(std::move(job), 1)) return;
-    (void)OnBodyBytes(-size);
+    OnBodyFreed(size);
     m_logger.Warning("Request rejected because http work queue depth exceeded, it can be increased "
                      "with the -rpcworkqueue= setting");
     connection.Reply({503, "Work queue depth exceeded"});
@@ -273,7 +293,7 @@ void HttpServer::Impl::MakeAnswer(const Job& job)
         m_logger.Error("HTTP request for {} failed: {}",
                        EscapeControl(job.request.uri.substr(0, 100)), error.what());
     }
-    (void)OnBodyBytes(-static_cast<int64_t>(job.request.body.size()));
+    OnBodyFreed(job.request.body.size());
     const bool is_short = response.rest && !FillPiece(*response.rest, response.body);
     if (is_short) response.rest = nullptr;
     const auto delay = response.delay;
