@@ -138,8 +138,8 @@ public:
             if (length > kMaxHintedOutputs / 8) return "more outputs than a block can have";
             return TakeBits(body.Span(length), kMaxHintedOutputs, out);
         }
-        const char* wrong =
-            TakeGaps([&] { return body.Remaining() > 0; }, [&] { return body.VarInt(); }, out);
+        const char* wrong = TakeGaps([&] { return body.Remaining() > 0 && body.Ok(); },
+                                     [&] { return body.VarInt(); }, out);
         return body.Ok() ? wrong : "a run is malformed or cut off";
     }
     /** Always writes runs: the choice of the shorter form needs the index. */

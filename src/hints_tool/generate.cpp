@@ -23,12 +23,13 @@ struct GenerateTask {
 };
 
 /** Whether an earlier run finished the file and was killed before renaming it. */
-bool IsComplete(Env& env, const Path& part, const ChainBlocks& blocks, HintsFormat format)
+Result<bool> IsComplete(Env& env, const Path& part, const ChainBlocks& blocks, HintsFormat format)
 {
     if (format != HintsFormat::kContainer && format != HintsFormat::kContainer1) return false;
-    const auto there = env.IsThere(part);
-    if (!there || !*there) return false;
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(part));
+    if (!there) return false;
     const auto hints = OpenHints(env, part);
+    if (SystemFailed(hints)) return hints.GetError();
     return hints && (*hints)->Info().format == format &&
            (*hints)->Info().terminal_hash == blocks.Terminal().hash;
 }
@@ -77,17 +78,20 @@ Result<> MakeFromSnapshot(const ToolContext& context, const ChainBlocks& blocks,
 }
 
 /** Makes the file by `make` unless it is complete, renames it and reports it. Removes the results
- *  of a bad input, which a later run cannot use. */
+ *  of a bad input, which a later run cannot use. Damage in a block file is no such input: the user
+ *  can put back a sound copy. */
 template <typename Make>
 Result<> Generate(const ToolContext& context, const ChainBlocks& blocks, const GenerateTask& task,
                   const std::vector<Path>& inputs, Make make)
 {
     IBD_ASSIGN_OR_RETURN(const OutputWork work,
                          OutputWork::Begin(context.env, task.out, inputs));
-    if (!IsComplete(context.env, work.Part(), blocks, task.format)) {
+    IBD_ASSIGN_OR_RETURN(const bool complete,
+                         IsComplete(context.env, work.Part(), blocks, task.format));
+    if (!complete) {
         const Result<> made = make(work);
-        const bool bad = IsBadData(made);
-        if (bad) IBD_RETURN_IF_ERROR(work.Remove(context.env));
+        const bool useless = IsBadData(made) && blocks.Store().TakeSuspects().empty();
+        if (useless) IBD_RETURN_IF_ERROR(work.Remove(context.env));
         if (!made) return made;
     }
     IBD_RETURN_IF_ERROR(context.Publish(work.Part(), task.out));

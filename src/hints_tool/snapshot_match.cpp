@@ -124,7 +124,7 @@ Result<> SnapshotMatch::Split(SnapshotReader& snapshot, const Path& path)
         std::filesystem::file_size(path, code), m_blocks_per_part);
     m_buffers.assign(m_parts, {});
     m_written.assign(m_parts, 0);
-    const auto state = LoadChecked(StatePath());
+    IBD_ASSIGN_OR_RETURN(const auto state, LoadChecked(StatePath()));
     if (state && AsChars(*state).starts_with(input)) {
         const ByteSpan begun = ByteSpan(*state).subspan(input.size());
         if (begun.empty()) return {};
@@ -224,20 +224,32 @@ Result<> SnapshotMatch::Match()
     uint32_t next = 1;
     Bytes begun;
     uint32_t part = 0;
-    while (part < m_parts && LoadChecked(DonePath(part))) ++part;
-    if (part < m_parts) next = TakeUpPart(part, begun);
+    for (; part < m_parts; ++part) {
+        IBD_ASSIGN_OR_RETURN(const bool done, IsDone(part));
+        if (!done) break;
+    }
+    if (part < m_parts) {
+        IBD_ASSIGN_OR_RETURN(next, TakeUpPart(part, begun));
+    }
     auto progress = m_context.Progress("Reading blocks", m_top, next - 1);
     for (; part < m_parts; ++part) {
-        if (!LoadChecked(DonePath(part))) IBD_RETURN_IF_ERROR(MatchPart(part, progress));
+        IBD_ASSIGN_OR_RETURN(const bool done, IsDone(part));
+        if (!done) IBD_RETURN_IF_ERROR(MatchPart(part, progress));
         progress.Update(LastOf(part));
     }
     return {};
 }
 
-/** The height to resume at in this part, and the records of the blocks below. */
-uint32_t SnapshotMatch::TakeUpPart(uint32_t part, Bytes& done) const
+Result<bool> SnapshotMatch::IsDone(uint32_t part) const
 {
-    auto begun = LoadChecked(BegunPath(part));
+    IBD_ASSIGN_OR_RETURN(const auto done, LoadChecked(DonePath(part)));
+    return done.has_value();
+}
+
+/** The height to resume at in this part, and the records of the blocks below. */
+Result<uint32_t> SnapshotMatch::TakeUpPart(uint32_t part, Bytes& done) const
+{
+    IBD_ASSIGN_OR_RETURN(auto begun, LoadChecked(BegunPath(part)));
     if (!begun || begun->size() < sizeof(uint32_t)) return FirstOf(part);
     const size_t records = begun->size() - sizeof(uint32_t);
     const uint32_t next = Reader(ByteSpan(*begun).subspan(records)).U32();
@@ -253,7 +265,7 @@ Result<> SnapshotMatch::MatchPart(uint32_t part, ProgressMeter& progress)
     IBD_ASSIGN_OR_RETURN(const std::vector<CoinPlace> coins, LoadCoins(env, CoinsPath(part)));
     const FoldRules rules = m_blocks.Walk().Rules(HintsCounting::kSpendable);
     Bytes done;
-    uint32_t next = TakeUpPart(part, done);
+    IBD_ASSIGN_OR_RETURN(uint32_t next, TakeUpPart(part, done));
     const auto work = [&](uint32_t height, BlockSlot& slot) {
         return MatchBlock(coins, rules, height, slot);
     };
@@ -277,8 +289,11 @@ Result<> SnapshotMatch::MatchPart(uint32_t part, ProgressMeter& progress)
     return read;
 }
 
-Result<Bytes> SnapshotMatch::LoadChecked(const Path& path) const
+/** Nothing: the file is missing or damaged, so what it records must be made again. */
+Found<Bytes> SnapshotMatch::LoadChecked(const Path& path) const
 {
+    IBD_ASSIGN_OR_RETURN(const bool there, m_context.env.IsThere(path));
+    if (!there) return std::nullopt;
     IBD_ASSIGN_OR_RETURN(Bytes bytes, ReadWholeFile(m_context.env, path));
     if (bytes.size() >= kChecksumSize) {
         const ByteSpan body = ByteSpan(bytes).first(bytes.size() - kChecksumSize);
@@ -288,7 +303,7 @@ Result<Bytes> SnapshotMatch::LoadChecked(const Path& path) const
             return bytes;
         }
     }
-    return BadData("{} is damaged", path.string());
+    return std::nullopt;
 }
 
 Result<> SnapshotMatch::Write(HintsWriter& writer, bool from_genesis, HintsCounting counting)
@@ -303,7 +318,9 @@ Result<> SnapshotMatch::Write(HintsWriter& writer, bool from_genesis, HintsCount
 
 Result<> SnapshotMatch::WritePart(uint32_t part, HintsWriter& writer, HintsCounting counting) const
 {
-    IBD_ASSIGN_OR_RETURN(const Bytes bytes, LoadChecked(DonePath(part)));
+    IBD_ASSIGN_OR_RETURN(const auto records, LoadChecked(DonePath(part)));
+    if (!records) return BadData("{} is damaged", DonePath(part).string());
+    const Bytes& bytes = *records;
     const bool all = counting == HintsCounting::kAll;
     std::vector<uint32_t> unspent;
     size_t pos = 0;

@@ -45,8 +45,9 @@ private:
     Result<> FlushPart(uint32_t part, bool sync);
     Result<> MatchPart(uint32_t part, ProgressMeter& progress);
     Result<> WritePart(uint32_t part, HintsWriter& writer, HintsCounting counting) const;
-    Result<Bytes> LoadChecked(const Path& path) const;
-    uint32_t TakeUpPart(uint32_t part, Bytes& done) const;
+    Found<Bytes> LoadChecked(const Path& path) const;
+    Result<bool> IsDone(uint32_t part) const;
+    Result<uint32_t> TakeUpPart(uint32_t part, Bytes& done) const;
 
     const ToolContext& m_context;
     const ChainBlocks& m_blocks;

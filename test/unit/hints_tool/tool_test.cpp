@@ -252,6 +252,42 @@ TEST_CASE("a stop is heeded at once and keeps what was done")
     }
 }
 
+TEST_CASE("a damaged block and an unreadable state cost none of the work")
+{
+    Machine machine;
+    FaultEnv env;
+    const std::vector<std::string> words{machine.Blocks().string(), machine.Out().string()};
+    const std::map<std::string, std::string> options{{"snapshot", machine.Coins().string()}};
+    Must(machine.Run(env, GenerateHints, words, options));
+    const Bytes right = Read(machine.Out());
+    machine.RemoveOut();
+
+    const Path file = machine.Blocks() / "blk00000.dat";
+    Bytes bytes = Read(file);
+    const auto flip = [&] {
+        bytes[bytes.size() - 10] ^= 1; // in the last block
+        std::ofstream(file, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    };
+    flip();
+    CHECK_THAT(machine.Run(env, GenerateHints, words, options).Message(),
+               Catch::Contains("put a sound copy of the file in its place"));
+    const auto coins = machine.Out("out.work") / "000000.coins";
+    CHECK(std::filesystem::exists(coins));
+    for (const char* kind : {"open", "read"}) {
+        env.SetScript([kind](const FaultEnv::Operation& now) {
+            return now.kind == kind && now.path.filename() == "state";
+        });
+        CHECK_FALSE(machine.Run(env, GenerateHints, words, options));
+        CHECK(std::filesystem::exists(coins));
+    }
+    env.SetScript({});
+    flip();
+    Must(machine.Run(env, GenerateHints, words, options));
+    CHECK(Read(machine.Out()) == right);
+    machine.CheckNothingLeft();
+}
+
 TEST_CASE("options of bitcoin-hints say what they take")
 {
     const ToolArguments arguments{{{"mem", "15"}, {"limit", "x"}, {"format", "none"}}, {}};
