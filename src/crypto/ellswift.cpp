@@ -1,9 +1,8 @@
 // See ellswift.h.
 #include "crypto/ellswift.h"
 
+#include "crypto/signing_context.h"
 #include "util/check.h"
-
-#include <memory>
 
 #include <secp256k1.h>
 #include <secp256k1_ellswift.h>
@@ -12,11 +11,7 @@ namespace ibd {
 
 EllSwiftKey MakeEllSwiftKey(const Hash32& secret, const Hash32& entropy)
 {
-    // A context for one key, blinded against side channels; costs some ten microseconds for each
-    // connection.
-    const std::unique_ptr<secp256k1_context, void (*)(secp256k1_context*)> context(
-        secp256k1_context_create(SECP256K1_CONTEXT_NONE), secp256k1_context_destroy);
-    CHECK(secp256k1_context_randomize(context.get(), entropy.data()) == 1);
+    const SigningContext context = MakeSigningContext();
     EllSwiftKey out;
     CHECK(secp256k1_ellswift_create(context.get(), out.data(), secret.data(), entropy.data()) == 1);
     return out;

@@ -1,6 +1,6 @@
-// Signature equations of secp256k1, checked eight at a time in vector lanes. For public data only:
-// not constant-time, so no secret may be passed. Used by crypto/signature_batch.h, which makes the
-// equations.
+// Signature equations of secp256k1, checked in vector lanes, four or eight at a time. For public
+// data only: not constant-time, so no secret may be passed. Used by crypto/signature_batch.h, which
+// makes the equations.
 #pragma once
 
 #include "crypto/lanes_scalar.h"

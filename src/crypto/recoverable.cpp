@@ -1,6 +1,7 @@
 // See recoverable.h.
 #include "crypto/recoverable.h"
 
+#include "crypto/signing_context.h"
 #include "util/check.h"
 
 #include <secp256k1_recovery.h>
@@ -18,8 +19,7 @@ constexpr int kRecoveryNumbers = 3; //!< mask of the recovery number
 RecoverableSignature SignRecoverable(const Hash32& secret, const Hash32& message, bool compressed)
 {
     CHECK(Signer::IsValidSecret(secret));
-    const std::unique_ptr<secp256k1_context, void (*)(secp256k1_context*)> context(
-        secp256k1_context_create(SECP256K1_CONTEXT_NONE), secp256k1_context_destroy);
+    const SigningContext context = MakeSigningContext();
     secp256k1_ecdsa_recoverable_signature signature;
     CHECK(secp256k1_ecdsa_sign_recoverable(context.get(), &signature, message.data(), secret.data(),
                                            secp256k1_nonce_function_rfc6979, nullptr) == 1);

@@ -162,21 +162,6 @@ std::optional<UncompressedKey> DecompressPublicKey(const CompressedKey& key)
     return SerializeKey<65>(parsed, SECP256K1_EC_UNCOMPRESSED);
 }
 
-Signer::Signer(const Hash32& blinding) : m_context(secp256k1_context_create(SECP256K1_CONTEXT_NONE))
-{
-    CHECK(m_context != nullptr);
-    CHECK(secp256k1_context_randomize(m_context.get(), blinding.data()) == 1);
-}
-
-Signer::~Signer() = default;
-Signer::Signer(Signer&&) noexcept = default;
-Signer& Signer::operator=(Signer&&) noexcept = default;
-
-void Signer::Deleter::operator()(secp256k1_context_struct* context) const
-{
-    secp256k1_context_destroy(context);
-}
-
 bool Signer::IsValidSecret(const Hash32& secret)
 {
     return secp256k1_ec_seckey_verify(Checks(), secret.data()) == 1;

@@ -1,16 +1,14 @@
 // Elliptic-curve signatures over secp256k1: the consensus checks (ECDSA, BIP340, BIP341 tweaks) and
-// signing, for RPC calls, tests and the chain generator. The only user of libsecp256k1. Checks are
-// pure functions on an immutable context, safe on any thread. Threads may share a const Signer.
+// signing, for RPC calls, tests and the chain generator. Checks are pure functions on an immutable
+// context, safe on any thread. Threads may share a const Signer.
 #pragma once
 
 #include "crypto/lax_der.h"
 #include "crypto/sha256.h"
+#include "crypto/signing_context.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
-
-struct secp256k1_context_struct;
 
 namespace ibd {
 
@@ -59,12 +57,6 @@ std::optional<UncompressedKey> DecompressPublicKey(const CompressedKey& key);
 /** Makes keys and signatures. Deterministic: RFC 6979 nonces, and explicit BIP340 randomness. */
 class Signer {
 public:
-    /** `blinding`: random bytes against side channels; results do not depend on them. */
-    explicit Signer(const Hash32& blinding = {});
-    ~Signer();
-    Signer(Signer&&) noexcept;
-    Signer& operator=(Signer&&) noexcept;
-
     /** Whether the bytes are a secret key: 1 .. order-1. The other functions CHECK this. */
     static bool IsValidSecret(const Hash32& secret);
 
@@ -83,10 +75,7 @@ public:
     std::optional<Hash32> TweakSecret(const Hash32& secret, const Hash32& tweak) const;
 
 private:
-    struct Deleter {
-        void operator()(secp256k1_context_struct* context) const;
-    };
-    std::unique_ptr<secp256k1_context_struct, Deleter> m_context;
+    SigningContext m_context = MakeSigningContext();
 };
 
 } // namespace ibd

@@ -1,6 +1,7 @@
 // See sign_low_r.h.
 #include "crypto/sign_low_r.h"
 
+#include "crypto/signing_context.h"
 #include "util/check.h"
 #include "util/endian.h"
 
@@ -23,8 +24,7 @@ bool HasLowR(const secp256k1_ecdsa_signature& signature)
 Bytes SignEcdsaLowR(const Hash32& secret, const Hash32& message)
 {
     CHECK(Signer::IsValidSecret(secret));
-    const std::unique_ptr<secp256k1_context, void (*)(secp256k1_context*)> context(
-        secp256k1_context_create(SECP256K1_CONTEXT_NONE), secp256k1_context_destroy);
+    const SigningContext context = MakeSigningContext();
     secp256k1_ecdsa_signature signature;
     // A little-endian counter as additional input of the nonce; unused at the first try.
     Hash32 extra{};

@@ -1,5 +1,5 @@
-// Shared by the editions of SipHash-2-4: the state and the absorption of a word. For siphash.cpp
-// and siphash128.h only.
+// Shared by the editions of SipHash-2-4: the state and the absorption of a word. For files of
+// this name only.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // Batches of blocks in fewer bytes, for a line between two nodes: a model leaves out the bytes that
 // follow from other bytes of the batch, and zstd compresses the rest, field by field
-// (doc/formats/packed_blocks.md). Pure functions; any thread. The sole user of zstd.
+// (doc/formats/packed_blocks.md). Pure functions; any thread.
 #pragma once
 
 #include "packing/batch_limits.h"

@@ -423,7 +423,7 @@ ByteSpan BlockUnpacker::TakeScriptRef()
     return m_scripts[index];
 }
 
-/** At most the room that is left. */
+/** A script may exceed the room that is left, by one push; callers check. */
 void BlockUnpacker::TakeScript(Bytes& script)
 {
     script.clear();

@@ -187,7 +187,7 @@ TEST_CASE("lax DER: numbers out of range parse to a signature that never verifie
 
 TEST_CASE("ecdsa: what was signed verifies, with low and with high s, and nothing else")
 {
-    const Signer signer(RandomHash());
+    const Signer signer;
     for (int i = 0; i < 20; ++i) {
         const Hash32 secret = RandomHash();
         const Hash32 message = RandomHash();
@@ -277,7 +277,7 @@ TEST_CASE("public keys: validity and decompression")
 
 TEST_CASE("taproot tweaks: key, secret and check agree")
 {
-    const Signer signer(RandomHash());
+    const Signer signer;
     for (int i = 0; i < 20; ++i) {
         const Hash32 secret = RandomHash();
         const Hash32 tweak = RandomHash();
@@ -306,7 +306,7 @@ TEST_CASE("taproot tweaks: key, secret and check agree")
 
 TEST_CASE("a signer can be moved")
 {
-    Signer first(RandomHash());
+    Signer first;
     const Hash32 secret = RandomHash();
     const CompressedKey key = first.PublicKey(secret);
     Signer second = std::move(first);
