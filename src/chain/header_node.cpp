@@ -77,9 +77,10 @@ HeaderFacts NodeAncestry::At(int height) const
     return {node->version, node->time, node->bits};
 }
 
-void NodeAncestry::WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const
+void NodeAncestry::WalkDown(int from,
+                            const std::function<bool(int, const HeaderFacts&)>& more) const
 {
-    const HeaderNode* node = m_tip;
+    const HeaderNode* node = m_tip ? m_tip->Ancestor(from) : nullptr;
     while (node && more(node->height, {node->version, node->time, node->bits})) node = node->prev;
 }
 

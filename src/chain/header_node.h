@@ -85,7 +85,8 @@ public:
     int Height() const override { return m_tip ? m_tip->height : -1; }
     HeaderFacts At(int height) const override;
     BlockHash HashAt(int height) const override { return m_tip->Ancestor(height)->hash; }
-    void WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const override;
+    void WalkDown(int from,
+                  const std::function<bool(int, const HeaderFacts&)>& more) const override;
     int64_t MedianTimePast(int height) const override;
     using Ancestry::MedianTimePast;
 

@@ -7,9 +7,9 @@
 
 namespace ibd {
 
-void Ancestry::WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const
+void Ancestry::WalkDown(int from, const std::function<bool(int, const HeaderFacts&)>& more) const
 {
-    for (int height = Height(); height >= 0 && more(height, At(height));) --height;
+    for (int height = from; height >= 0 && more(height, At(height));) --height;
 }
 
 int64_t Ancestry::MedianTimePast(int height) const

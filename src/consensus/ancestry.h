@@ -31,9 +31,10 @@ public:
     virtual HeaderFacts At(int height) const = 0;
     /** Hash of the block at 0 <= height <= Height(). */
     virtual BlockHash HashAt(int height) const = 0;
-    /** Visits blocks from the highest down, until `more` returns false or genesis was visited. For
-     *  walking back block by block: each step is cheap, unlike At(). */
-    virtual void WalkDown(const std::function<bool(int height, const HeaderFacts&)>& more) const;
+    /** Visits blocks from height `from` down, until `more` returns false or genesis was visited.
+     *  For walking back block by block: each step is cheap, unlike At(). */
+    virtual void WalkDown(int from,
+                          const std::function<bool(int height, const HeaderFacts&)>& more) const;
     /** Median of the times of the block at `height` and the ten before it (fewer near genesis),
      *  BIP113. */
     virtual int64_t MedianTimePast(int height) const;

@@ -20,7 +20,7 @@ inline constexpr uint32_t kSequenceDisableFlag = 1U << 31; //!< BIP68: no relati
 inline constexpr uint32_t kSequenceTypeFlag = 1U << 22;    //!< BIP68: units of 512 seconds
 inline constexpr uint32_t kSequenceMask = 0x0000ffff;
 inline constexpr int kSequenceGranularity = 9; //!< BIP68: 2^9 seconds
-/** From here on BIP30 is checked again on mainnet: the coinbases of some blocks before BIP34 encode
+/** From here on BIP30 is checked again: on mainnet the coinbases of some blocks before BIP34 encode
  *  later heights and could be repeated from height 1,983,702 on. */
 inline constexpr int kBip34ImpliesBip30Limit = 1'983'702;
 

@@ -41,7 +41,8 @@ struct ConsensusParams {
     int segwit_height = 0;           //!< BIP141, BIP143, BIP147
     int min_bip9_warning_height = 0; //!< unknown version bits count from here on
 
-    /** Blocks whose scripts are checked with exactly these flags instead of the base set. */
+    /** Blocks whose scripts are checked with these flags instead of the base set, and with the
+     *  flags of buried deployments. */
     std::map<BlockHash, ScriptFlags> script_flag_exceptions;
     std::vector<Bip30Exception> bip30_exceptions;
 
@@ -128,7 +129,7 @@ struct ChainParams {
     const AssumeutxoData* AssumeutxoFor(const BlockHash& block_hash) const;
 };
 
-/** -vbparams of one deployment (regtest). */
+/** -vbparams of one deployment. */
 struct VersionBitsOption {
     DeploymentId deployment = DeploymentId::kTestDummy;
     int64_t start_time = 0;
@@ -136,17 +137,18 @@ struct VersionBitsOption {
     int min_activation_height = 0;
 };
 
-/** Options that change a network. Only the named networks read them. */
+/** Options that change a network. Other networks than the named ones ignore them. */
 struct NetworkOptions {
     std::vector<AssumeutxoData> assumeutxo; //!< -assumeutxo, in addition; not on the main network
     // signet
     std::optional<Bytes> signet_challenge;             //!< -signetchallenge
     std::optional<std::vector<std::string>> dns_seeds; //!< -signetseednode
-    // regtest
+    // any network; the node refuses them on the main network
     std::map<BuriedDeployment, int> activation_heights; //!< -testactivationheight
     std::vector<VersionBitsOption> version_bits;        //!< -vbparams
-    bool fast_prune = false;                            //!< -fastprune
-    bool enforce_bip94 = false;                         //!< -test=bip94
+    // regtest
+    bool fast_prune = false;    //!< -fastprune
+    bool enforce_bip94 = false; //!< -test=bip94
 };
 
 ChainParams MakeChainParams(Network network, const NetworkOptions& options = {});

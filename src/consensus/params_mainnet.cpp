@@ -77,10 +77,13 @@ ChainParams MakeMainParams()
     p.extended_public_prefix = {0x04, 0x88, 0xb2, 0x1e};
     p.extended_secret_prefix = {0x04, 0x88, 0xad, 0xe4};
     p.bech32_hrp = "bc";
-    p.dns_seeds = {"seed.bitcoin.sipa.be.",          "dnsseed.bluematt.me.",
-                   "seed.bitcoin.jonasschnelli.ch.", "seed.btc.petertodd.net.",
-                   "seed.bitcoin.sprovoost.nl.",     "dnsseed.emzy.de.",
-                   "seed.bitcoin.wiz.biz.",          "seed.mainnet.achownodes.xyz."};
+    p.dns_seeds = {"dnsseed.bluematt.me.",
+                   "seed.bitcoin.jonasschnelli.ch.",
+                   "seed.btc.petertodd.net.",
+                   "seed.bitcoin.sprovoost.nl.",
+                   "dnsseed.emzy.de.",
+                   "seed.bitcoin.wiz.biz.",
+                   "seed.mainnet.achownodes.xyz."};
     p.assumeutxo = MainSnapshots();
     p.chain_tx_data = {1772055173, 1315805869, 5.40111006496122};
     p.prune_after_height = 100000;

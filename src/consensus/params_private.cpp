@@ -74,12 +74,12 @@ ConsensusParams RegtestConsensus(const NetworkOptions& options)
 std::vector<AssumeutxoData> RegtestSnapshots()
 {
     return {
-        {110, HashFromHex("b952555c8ab81fec46f3d4253b7af256d766ceb39fb7752b9d18cdf4a0141327"), 111,
-         HashFromHex("6affe030b7965ab538f820a56ef56c8149b7dc1d1c144af57113be080db7c397")},
+        {110, HashFromHex("86e9a1205b418b16dde3a18a78c730e30137e28466bda5dbf6b33ab8fc05447c"), 111,
+         HashFromHex("135eec25a6fb277884e5824e7aa7d052c4868161c99a5122170b5266f86c273d")},
         {200, HashFromHex("17dcc016d188d16068907cdeb38b75691a118d43053b8cd6a25969419381d13a"), 201,
          HashFromHex("385901ccbd69dff6bbd00065d01fb8a9e464dede7cfe0372443884f9b1dcf6b9")},
-        {299, HashFromHex("d2b051ff5e8eef46520350776f4100dd710a63447a8e01d917e92e79751a63e2"), 334,
-         HashFromHex("7cc695046fec709f8c9394b6f928f81e81fd3ac20977bb68760fa1faa7916ea2")},
+        {299, HashFromHex("106b2c56233e378a824cf0d5ff2be42ed32c72f1605c9be288d00942908a40ac"), 334,
+         HashFromHex("0c552ced4721c249a389eb9b08cb8da261cd46f0e7b5f9d064d48f3113406853")},
     };
 }
 

@@ -17,7 +17,7 @@ uint32_t MinDifficultyWork(const Ancestry& prev, uint32_t block_time, const Cons
     if (int64_t{block_time} > int64_t{tip.time} + 2 * params.pow_target_spacing) return limit;
     const int interval = params.DifficultyAdjustmentInterval();
     uint32_t bits = 0;
-    prev.WalkDown([&](int height, const HeaderFacts& facts) {
+    prev.WalkDown(prev.Height(), [&](int height, const HeaderFacts& facts) {
         bits = facts.bits;
         return height % interval != 0 && bits == limit;
     });

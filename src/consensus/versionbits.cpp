@@ -196,19 +196,22 @@ using BitCounts = std::array<int, kSignallingBits>;
 BitCounts CountUnknownBits(const Ancestry& chain, int end, int period,
                            const ConsensusParams& params, VersionBitsCache& cache)
 {
+    constexpr uint32_t kCounted = (uint32_t{1} << kSignallingBits) - 1;
+    const int first = std::max(end - period + 1, params.min_bip9_warning_height);
     BitCounts counts{};
-    for (int height = end; height > end - period && height >= params.min_bip9_warning_height;
-         --height) {
-        const auto version = static_cast<uint32_t>(chain.At(height).version);
-        if ((version & kVersionBitsTopMask) != kVersionBitsTop || version == kVersionBitsTop) {
-            continue;
+    if (end < first) return counts;
+    chain.WalkDown(end, [&](int height, const HeaderFacts& facts) {
+        const auto version = static_cast<uint32_t>(facts.version);
+        if ((version & kVersionBitsTopMask) != kVersionBitsTop || (version & kCounted) == 0) {
+            return height > first;
         }
         const auto known =
             static_cast<uint32_t>(BlockVersionAfter(chain, height - 1, params, cache));
         for (size_t bit = 0; bit < counts.size(); ++bit) {
             counts[bit] += static_cast<int>((version & ~known) >> bit & 1);
         }
-    }
+        return height > first;
+    });
     return counts;
 }
 

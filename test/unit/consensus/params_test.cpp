@@ -23,6 +23,7 @@ void CompareWithJson(const ChainParams& p, const UniValue& json)
     CHECK(json["net"]["magic"].get_str() == ToHex(p.magic));
     CHECK(json["addresses"]["bech32_hrp"].get_str() == p.bech32_hrp);
     CHECK(json["pow"]["limit"].get_str() == p.consensus.pow_limit.ToHex());
+    CHECK(json["net"]["dns_seeds"].size() == p.dns_seeds.size());
     for (const UniValue& seed : json["net"]["dns_seeds"].getValues()) {
         CAPTURE(seed.get_str());
         CHECK(std::count(p.dns_seeds.begin(), p.dns_seeds.end(), seed.get_str()) == 1);

@@ -259,9 +259,10 @@ TEST_CASE("the way back to the last real difficulty does not look blocks up one 
         int Height() const override { return chain.Height(); }
         HeaderFacts At(int height) const override { return ++lookups, chain.At(height); }
         BlockHash HashAt(int height) const override { return chain.HashAt(height); }
-        void WalkDown(const std::function<bool(int, const HeaderFacts&)>& more) const override
+        void WalkDown(int from,
+                      const std::function<bool(int, const HeaderFacts&)>& more) const override
         {
-            chain.WalkDown(more);
+            chain.WalkDown(from, more);
         }
     };
     const ConsensusParams c = MakeChainParams(Network::kTestnet3).consensus;
