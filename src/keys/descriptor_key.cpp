@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_set>
 
 namespace ibd {
 
@@ -71,9 +72,10 @@ private:
             return BadData("Multipath key path specifiers must have at least two items");
         }
         KeyPath values;
+        std::unordered_set<uint32_t> seen;
         for (const std::string_view part : parts) {
             IBD_ASSIGN_OR_RETURN(const uint32_t number, Number(part));
-            if (std::find(values.begin(), values.end(), number) != values.end()) {
+            if (!seen.insert(number).second) {
                 return BadData("Duplicated key path value {} in multipath specifier", number);
             }
             values.push_back(number);

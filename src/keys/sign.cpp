@@ -257,12 +257,15 @@ bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& ma
     if (!data.by_witness) data.witness.clear();
     if (in_script_hash) stack.push_back(data.redeem_script);
     data.script_sig = PushAll(stack);
-    const Bytes items = WitnessItems(data.witness);
-    const WitnessView witness{items, static_cast<uint32_t>(data.witness.size())};
-    data.complete =
-        solved && VerifyScript(data.script_sig, script_pubkey, witness, kStandardVerifyFlags,
-                               maker.Checker()) == ScriptError::kOk;
+    data.complete = solved && data.Verify(script_pubkey, maker.Checker()) == ScriptError::kOk;
     return data.complete;
+}
+
+ScriptError SpendData::Verify(ByteSpan script_pubkey, const SignatureChecker& checker) const
+{
+    const Bytes items = WitnessItems(witness);
+    return VerifyScript(script_sig, script_pubkey, {items, static_cast<uint32_t>(witness.size())},
+                        kStandardVerifyFlags, checker);
 }
 
 } // namespace ibd

@@ -44,6 +44,8 @@ struct SpendData {
 
     /** Adds the data of `other` about the same output. */
     void Merge(SpendData other);
+    /** Runs `script_pubkey` on script_sig and witness, with the flags of policy. */
+    ScriptError Verify(ByteSpan script_pubkey, const SignatureChecker& checker) const;
 };
 
 /** The target of a Schnorr signature: a leaf, or the key path: the output's key itself or, with a

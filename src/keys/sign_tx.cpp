@@ -193,9 +193,7 @@ SpendData ExtractSpend(const TxView& tx, size_t input, const SpentOutput& spent)
     const TxHashes hashes(tx, {}); // without the other outputs taproot cannot be checked
     const TxSignatureChecker checker(tx, input, spent, hashes);
     const Collector collector(checker, data);
-    const WitnessView witness{view.witness, view.witness_items};
-    data.complete = VerifyScript(data.script_sig, spent.script_pubkey, witness,
-                                 kStandardVerifyFlags, collector) == ScriptError::kOk;
+    data.complete = data.Verify(spent.script_pubkey, collector) == ScriptError::kOk;
     if (data.complete) return data;
 
     ScriptStack pushed;
@@ -247,11 +245,7 @@ SignTransaction(MutableTransaction& tx, const KeyRing& keys,
             continue;
         }
         if (data.complete) continue;
-        const TransactionRef signed_now = tx.Freeze();
-        const InputView& input = signed_now->View().inputs[i];
-        const ScriptError error = VerifyScript(input.script_sig, output.script_pubkey,
-                                               {input.witness, input.witness_items},
-                                               kStandardVerifyFlags, maker.Checker());
+        const ScriptError error = data.Verify(output.script_pubkey, maker.Checker());
         if (error != ScriptError::kOk) faults[i] = InputFault(error);
     }
     return faults;
