@@ -227,8 +227,8 @@ Result<> ChainStart::LookForMissing()
 Result<bool> ChainStart::CheckBlocksAreIndexed()
 {
     if (m_chain->Read().Tree().Genesis()->tx_count > 0) return false; // it may have been pruned
-    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, m_stack->Blocks().ListBlockFiles());
-    if (files.empty()) return false;
+    IBD_ASSIGN_OR_RETURN(const bool none, m_stack->Blocks().HoldsAtMost(m_params.genesis.raw));
+    if (none) return false;
     if (m_reindex_chainstate) {
         m_log.Info("The block files are not indexed: -reindex-chainstate makes the index first");
         IBD_RETURN_IF_ERROR(DestroyChainstate());

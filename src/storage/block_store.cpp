@@ -6,19 +6,25 @@
 #include "storage/block_files.h"
 #include "storage/frame_scanner.h"
 #include "storage/undo.h"
+#include "util/atomic_file.h"
 #include "util/endian.h"
 #include "util/found.h"
 #include "util/hex.h"
 
+#include <algorithm>
+
 namespace ibd {
 namespace {
+
+constexpr const char* kKeyName = "xor.dat";
 
 /** Whether only hidden entries and the index exist: no data was ever stored under a key here. */
 Result<bool> IsFirstRun(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env.List(directory));
     for (const std::string& name : names) {
-        if (!name.starts_with('.') && name != "index") return false;
+        const bool unwritten = name == std::string(kKeyName) + kUnwrittenEnding;
+        if (!name.starts_with('.') && name != "index" && !unwritten) return false;
     }
     return true;
 }
@@ -48,9 +54,19 @@ Result<> RefuseLostKey(Env& env, const Path& path)
         path.string(), env.FollowLink(path).string());
 }
 
+/** The bytes of a record in its file. */
+Bytes FramedBytes(ByteSpan record, const std::array<uint8_t, 4>& magic, const XorKey& key)
+{
+    Bytes out(magic.begin(), magic.end());
+    Writer(out).U32(static_cast<uint32_t>(record.size()));
+    out.insert(out.end(), record.begin(), record.end());
+    key.Apply(out, 0);
+    return out;
+}
+
 Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& options)
 {
-    const Path path = options.blocks_dir / "xor.dat";
+    const Path path = options.blocks_dir / kKeyName;
     XorKey key;
     // If the key were wrongly taken for absent, it would be replaced, and all blocks would become
     // unreadable.
@@ -293,6 +309,23 @@ Result<std::vector<int32_t>> BlockStore::ListBlockFiles() const
 {
     IBD_ASSIGN_OR_RETURN(BlockFilesFound found, FindBlockFiles(m_env, m_options.blocks_dir));
     return std::move(found.blocks);
+}
+
+Result<bool> BlockStore::HoldsAtMost(ByteSpan first_block) const
+{
+    IBD_ASSIGN_OR_RETURN(const std::vector<int32_t> files, ListBlockFiles());
+    if (files.empty()) return true;
+    if (files != std::vector<int32_t>{0}) return false;
+    IBD_ASSIGN_OR_RETURN(const auto file, m_env.OpenRead(BlockPath(0)));
+    IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    if (size > kBlockFileChunk) return false;
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(m_env, BlockPath(0)));
+    const Bytes framed = FramedBytes(first_block, m_options.magic, m_key);
+    const ByteSpan all(bytes);
+    const bool has_first =
+        bytes.size() >= framed.size() && std::equal(framed.begin(), framed.end(), bytes.begin());
+    const ByteSpan rest = all.subspan(has_first ? framed.size() : 0);
+    return std::ranges::all_of(rest, [](uint8_t byte) { return byte == 0; }); // preallocated
 }
 
 template <typename Buffer>

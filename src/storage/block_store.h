@@ -126,6 +126,9 @@ public:
 
     /** Numbers of the existing blk files, ascending, with or without a record. */
     Result<std::vector<int32_t>> ListBlockFiles() const;
+    /** Whether the files have no data but this block at the start of the first one, or not even
+     *  that: the state that an interrupted first start leaves. */
+    Result<bool> HoldsAtMost(ByteSpan first_block) const;
     Path BlockPath(int32_t n) const;
     Path UndoPath(int32_t n) const;
     const XorKey& Key() const { return m_key; }

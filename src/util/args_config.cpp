@@ -130,9 +130,13 @@ Result<> ArgsManager::ReadConfigFiles(Env& env, const Path& base)
         return BadData("Config file \"{}\" is a directory.", path.string());
     }
     const auto text = ReadWholeStream(env, path);
-    if (!text) {
-        if (!IsSet("-conf")) return {};
+    if (!text && IsSet("-conf")) {
         return SystemError("specified config file \"{}\" could not be opened.", path.string());
+    }
+    if (!text) {
+        IBD_ASSIGN_OR_RETURN(const FileKind kind, env.KindOf(path));
+        if (kind == FileKind::kNothing || kind == FileKind::kDeadLink) return {};
+        return SystemError("The configuration file cannot be read: {}", text.Message());
     }
     IBD_RETURN_IF_ERROR(ParseConfig(AsChars(*text), path.string()));
     return ReadIncludes(env, base);

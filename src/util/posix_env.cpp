@@ -356,16 +356,16 @@ private:
     const std::atomic<int64_t>* m_mock_time;
 };
 
-// Core takes a POSIX record lock, so this also locks against Core. Such locks do not exclude a
-// second holder in the same process; flock does.
+// Core takes a POSIX record lock, and so locks of an open file description exclude it. Unlike
+// Core's they also exclude a second holder in the same process. flock() would not do beside them:
+// NFS takes both for the same kind of lock.
 Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
 {
     IBD_ASSIGN_OR_RETURN(Descriptor fd, Open(path, O_RDWR | O_CREAT, "open lock file"));
-    if (::flock(fd.Get(), LOCK_EX | LOCK_NB) != 0) return OsError("lock", path, errno);
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (::fcntl(fd.Get(), F_SETLK, &whole) != 0) return OsError("lock", path, errno);
+    if (::fcntl(fd.Get(), F_OFD_SETLK, &whole) != 0) return OsError("lock", path, errno);
     return std::make_unique<PosixFileLock>(std::move(fd));
 }
 

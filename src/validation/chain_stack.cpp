@@ -28,14 +28,14 @@ Result<> ChainStack::OpenIndex()
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.index.directory.parent_path()));
     IBD_ASSIGN_OR_RETURN(m_index, BlockIndexDb::Open(m_env, m_log, m_options.index));
+    IBD_ASSIGN_OR_RETURN(m_files, m_index->LoadFiles());
     return {};
 }
 
 Result<> ChainStack::OpenBlocks()
 {
-    IBD_ASSIGN_OR_RETURN(std::vector<BlockFileInfo> files, m_index->LoadFiles());
     IBD_ASSIGN_OR_RETURN(m_blocks,
-                         BlockStore::Open(m_env, m_log, m_options.blocks, std::move(files)));
+                         BlockStore::Open(m_env, m_log, m_options.blocks, std::move(m_files)));
     m_chain = std::make_unique<ChainManager>(
         m_params, ChainStores{m_env, m_log, *m_blocks, *m_index}, m_options.manager, m_interrupt);
     m_chain->SetScriptChecker(m_options.checker);

@@ -46,6 +46,7 @@ private:
     const ChainStackOptions m_options;
     const std::atomic<bool>& m_interrupt;
     std::unique_ptr<BlockIndexDb> m_index;
+    std::vector<BlockFileInfo> m_files; //!< the index's records, until the store takes them
     std::unique_ptr<BlockStore> m_blocks;
     std::unique_ptr<ChainManager> m_chain;
 };

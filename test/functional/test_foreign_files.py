@@ -294,6 +294,25 @@ class BlockFiles(FunctionalTest):
         self.assertEqual(node.start().rpc("getbestblockhash"), made.tip)
         node.stop()
 
+    def test_what_an_interrupted_first_start_leaves(self):
+        """A file with the first block alone needs no index; one with more is not overwritten."""
+        node = self.node().start()
+        node.stop()
+
+        def lose_index():
+            shutil.rmtree(node.blocks_dir / "index")
+            shutil.rmtree(node.net_dir / "chainstate")
+
+        lose_index()
+        node.start()
+        for block in Chain().grow(3).blocks:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        node.stop()
+        lose_index()
+        self.assertEqual(node.run(), (1, "Error initializing block database.\n" + REINDEX))
+        node.start("-reindex")
+        self.assertEqual(node.rpc("getblockcount"), 3)
+
     def test_missing_undo_data_is_a_warning(self):
         node = self.node().start()
         for block in Chain().grow(3).blocks:

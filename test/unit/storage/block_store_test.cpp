@@ -107,9 +107,38 @@ TEST_CASE("the key of a directory: made once, kept, never silently dropped")
     WriteFile(old / "blk00000.dat", Frame(RandomBlock(10)));
     CHECK(OpenStore(Options(old))->Key().IsZero());
 
+    const TempDir cut; // a start that was interrupted while it wrote the key
+    WriteFile(cut / "xor.dat.new", Bytes(3, 1));
+    CHECK_FALSE(OpenStore(Options(cut))->Key().IsZero());
+
     const TempDir bad;
     WriteFile(bad / "xor.dat", Bytes(7, 1));
     CHECK_FALSE(BlockStore::Open(TestEnv(), TestLog(), Options(bad)).Ok());
+}
+
+TEST_CASE("files with nothing but the first block are those of an interrupted first start")
+{
+    for (const bool obfuscate : {false, true}) {
+        const TempDir dir;
+        const Bytes first = RandomBlock(0), second = RandomBlock(1);
+        const auto store = OpenStore(Options(dir, obfuscate));
+        CHECK(Must(store->HoldsAtMost(first)));
+        for (const size_t zeros : {0, 1000}) {
+            WriteFile(dir / "blk00000.dat", Bytes(zeros));
+            CHECK(Must(store->HoldsAtMost(first)));
+        }
+        WriteFile(dir / "blk00000.dat", Bytes(1000, 1)); // under another key perhaps
+        CHECK_FALSE(Must(store->HoldsAtMost(first)));
+        std::filesystem::remove(dir / "blk00000.dat");
+        Must(store->WriteBlock(first, 0, 0));
+        CHECK(Must(store->HoldsAtMost(first)));
+        CHECK_FALSE(Must(store->HoldsAtMost(second)));
+        WriteFile(dir / "blk00001.dat", Bytes());
+        CHECK_FALSE(Must(store->HoldsAtMost(first)));
+        std::filesystem::remove(dir / "blk00001.dat");
+        Must(store->WriteBlock(second, 1, 0));
+        CHECK_FALSE(Must(store->HoldsAtMost(first)));
+    }
 }
 
 TEST_CASE("blocks and undo data are read back, across files and reopening")

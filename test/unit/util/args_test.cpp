@@ -247,6 +247,12 @@ TEST_CASE("an included file may choose the network")
     CHECK(named.ReadConfigFiles(*env, dir.Get()).Message() ==
           fmt::format("specified config file \"{}\" could not be opened.",
                       (dir / "other.conf").string()));
+    // What is there but cannot be read is not the same as no configuration.
+    std::filesystem::create_directory(dir / "loop");
+    std::filesystem::create_symlink("bitcoin.conf", dir / "loop" / "bitcoin.conf");
+    ArgsManager unreadable = MakeArgs();
+    CHECK_THAT(unreadable.ReadConfigFiles(*env, dir / "loop").Message(),
+               Catch::Contains((dir / "loop" / "bitcoin.conf").string()));
     ArgsManager off = MakeArgs();
     REQUIRE(Parse(off, {"-noconf"}).Ok());
     CHECK(off.ReadConfigFiles(*env, dir.Get()).Ok());

@@ -1,5 +1,6 @@
 // PosixEnv on a real file system, and its loops against calls that fail, stop short or are
 // interrupted.
+#include "sim/fault_env.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -261,8 +263,56 @@ TEST_CASE("one holder of a lock at a time, in one process and across processes")
         return WEXITSTATUS(status) == 1;
     };
     CHECK_FALSE(other_process_locks());
+    { // A lock outlasts other descriptors of its file.
+        const auto other = Must(env->OpenRead(dir / ".lock"));
+    }
+    CHECK_FALSE(other_process_locks());
     held = env->Lock(dir / "other"); // lets go of the first
     CHECK(other_process_locks());
+}
+
+TEST_CASE("a lock and Core's exclude each other")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const Path path = dir / ".lock";
+    const auto core_locks = [&](int fd) {
+        struct flock whole = {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        return ::fcntl(fd, F_SETLK, &whole) == 0;
+    };
+    const auto in_child = [](const auto& run) {
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(run() ? 1 : 0);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WEXITSTATUS(status) == 1;
+    };
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    REQUIRE(fd >= 0);
+    REQUIRE(core_locks(fd));
+    CHECK(in_child([&] { return !env->Lock(path).Ok(); }));
+    ::close(fd);
+    const auto held = env->Lock(path);
+    REQUIRE(held.Ok());
+    CHECK(in_child([&] { return !core_locks(::open(path.c_str(), O_RDWR | O_CLOEXEC)); }));
+}
+
+TEST_CASE("a file that could not be replaced leaves nothing beside it")
+{
+    const TempDir dir;
+    for (const char* kind : {"create", "write", "sync", "rename"}) {
+        INFO(kind);
+        FaultEnv env;
+        Must(WriteFileAtomically(env, dir / "file", AsBytes("old")));
+        env.SetScript([kind](const FaultEnv::Operation& now) {
+            return now.kind == kind && now.path.filename() == "file.new";
+        });
+        CHECK_FALSE(WriteFileAtomically(env, dir / "file", AsBytes("new")));
+        CHECK(Must(ReadWholeFile(env, dir / "file")) == Bytes{'o', 'l', 'd'});
+        CHECK_FALSE(std::filesystem::exists(dir / "file.new"));
+    }
 }
 
 TEST_CASE("clocks advance and random bytes differ")
