@@ -168,6 +168,7 @@ private:
     StartConfig m_config;
     NodeOptions m_options;
     FileLogger m_log;
+    std::optional<NodeSignals> m_signals; //!< from Run() on, before the node's threads
     bool m_uncaptioned = false; //!< the failure asks the user a question and is not an error
 };
 
@@ -235,9 +236,8 @@ Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
                            "maximum privacy set -proxyrandomize=1.");
     }
     m_options.network.peers.minimum_work = m_options.minimum_work;
-    const NodeSignals signals; // before the node's threads
     Node node(m_env, m_log, m_args, m_config.paths, m_config.params, dir, m_options);
-    const SignalWaiter waiter(signals, node, m_log);
+    const SignalWaiter waiter(*m_signals, node, m_log);
     const Result<> result = node.Run(started);
     m_uncaptioned = node.AsksForReindex();
     return result;
@@ -245,6 +245,7 @@ Result<> Start::RunNode(DataDir& dir, const std::function<void()>& started)
 
 Result<> Start::Run(const std::function<void()>& started)
 {
+    m_signals.emplace();
     IBD_ASSIGN_OR_RETURN(const auto dir, OpenDataDir());
     const std::string target = m_args.Get("-maxuploadtarget", "0M");
     if (!ParseByteUnits(target, 1'000'000)) {

@@ -6,6 +6,7 @@ namespace ibd {
 void ChainEvents::Follow(ChainManager& chain)
 {
     m_chain = &chain;
+    m_tip = nullptr; // of a chain that was closed
     chain.SetObserver(this);
 }
 

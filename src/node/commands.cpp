@@ -28,7 +28,7 @@ void Commands::Take(const Event& event)
 {
     if (const auto* change = std::get_if<TipChanged>(&event)) TakeTip(*change);
     if (const auto* warning = std::get_if<WarningRaised>(&event)) {
-        StartDetached(m_lines.alert_notify, Quoted(warning->text));
+        StartDetached(WithValue(m_lines.alert_notify, Quoted(warning->text)));
     }
 }
 
@@ -41,12 +41,12 @@ void Commands::TakeTip(const TipChanged& change)
 {
     if (change.downloading || change.tip.hash == m_tip) return;
     m_tip = change.tip.hash;
-    StartDetached(m_lines.block_notify, m_tip.ToHex());
+    StartDetached(WithValue(m_lines.block_notify, m_tip.ToHex()));
 }
 
-void Commands::StartDetached(const std::string& command, const std::string& value)
+void Commands::StartDetached(const std::string& command)
 {
-    if (!command.empty()) (void)Start(WithValue(command, value));
+    if (!command.empty()) (void)Start(command);
 }
 
 void Commands::RunAndWait(const std::vector<std::string>& commands)

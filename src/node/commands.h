@@ -27,7 +27,7 @@ public:
     /** Starts the command for the last of the missed tips. */
     void Missed(const MissedEvents& missed) override;
     /** Starts a command without waiting for it; does nothing if it is empty. */
-    void StartDetached(const std::string& command, const std::string& value = {});
+    void StartDetached(const std::string& command);
     /** Runs commands in parallel and waits for all. */
     void RunAndWait(const std::vector<std::string>& commands);
     /** Reaps ended children of this process, so that none stays a zombie: commands, and their

@@ -469,7 +469,7 @@ void Node::ConnectStored()
     ProgressMeter meter(m_env, m_log,
                         {.label = "Connecting blocks",
                          .unit = "transactions",
-                         .total = last->chain_tx_count - before,
+                         .total = last->chain_tx_count - std::min(before, last->chain_tx_count),
                          .to = ProgressOnTerminal(),
                          .step = WorkStep::kConnect});
     m_chain_thread->Activate([&] {

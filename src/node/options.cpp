@@ -27,8 +27,8 @@ constexpr const char* kReindexIfDamaged = "reindex_after_failure_noninteractive_
 
 int64_t DbCacheMebibytes(const ArgsManager& args, uint64_t machine_memory)
 {
-    return args.GetInt("-dbcache",
-                       machine_memory >= kLargeMemory ? kLargeDbCache : kDefaultDbCache);
+    const int64_t usual = machine_memory >= kLargeMemory ? kLargeDbCache : kDefaultDbCache;
+    return std::min(args.GetInt("-dbcache", usual), std::numeric_limits<int64_t>::max() >> 20);
 }
 
 /** Gives the databases of indexes their shares, as Core does; the rest is for the chain. */

@@ -311,7 +311,9 @@ Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, Fil
         return BadData("peertimeout must be a positive integer.");
     }
     IBD_RETURN_IF_ERROR(CheckMining(args));
-    if (args.GetInt("-mocktime", 0) < 0) return BadData("-mocktime must not be negative");
+    const int64_t mock_time = args.GetInt("-mocktime", 0);
+    if (mock_time < 0) return BadData("-mocktime must not be negative");
+    if (mock_time > UINT32_MAX) return BadData("-mocktime must be at most {}", UINT32_MAX);
     IBD_RETURN_IF_ERROR(CheckTests(args, params, log));
     IBD_RETURN_IF_ERROR(CheckChain(args));
     return CheckPool(args, params);

@@ -98,7 +98,7 @@ bool ChainView::IsInitialBlockDownload() const
     if (m_importing) return true;
     const HeaderNode* const tip = Tip();
     if (!tip || tip->chain_work < m_options.minimum_work) return true;
-    if (tip->time < m_stores.env.UnixTime() - m_options.max_tip_age) return true;
+    if (m_stores.env.UnixTime() - tip->time > m_options.max_tip_age) return true;
     if (m_initial_download.exchange(false)) {
         m_stores.log.Info("Leaving InitialBlockDownload (latching to false)");
     }

@@ -193,6 +193,7 @@ class Life(FunctionalTest):
 
     def test_notify(self):
         mark = self.dir / "mark"
-        node = self.node("regtest", f"-startupnotify=echo started > {mark}").start()
-        wait_until(mark.exists, "the command")
+        node = self.node("regtest", f"-startupnotify=echo %s > {mark}").start()
+        wait_until(lambda: mark.exists() and mark.read_text(), "the command")
+        self.assertEqual(mark.read_text(), "%s\n")
         node.stop()

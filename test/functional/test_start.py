@@ -38,6 +38,7 @@ class Refusals(FunctionalTest):
                 (f"-datadir={none}", f'Specified data directory "{none}" does not exist.'),
                 (f"-conf={none}", "Error reading configuration file: specified config file "
                                   f'"{none}" could not be opened.'),
+                ("-mocktime=4294967296", "-mocktime must be at most 4294967295"),
                 ("-maxmempool=1", "-maxmempool must be at least 5 MB"),
                 ("-maxmempool=-9223372036855", "-maxmempool must be at least 5 MB"),
                 ("-maxuploadtarget=x", "Unable to parse -maxuploadtarget: 'x'"),

@@ -77,6 +77,7 @@ TEST_CASE("-dbcache is divided as in Core")
     const auto least = Read({"-dbcache=1"});
     CHECK(least->cache.index_db + least->cache.coins_db + least->cache.coins == 4 << 20);
     CHECK(Read({"-dbcache=-5"})->cache.coins == least->cache.coins);
+    CHECK(Read({"-dbcache=17592186044416"})->cache.coins > size_t{1} << 60); // 2^64 bytes
 }
 
 TEST_CASE("-par counts threads, or cores left free, at least one")
