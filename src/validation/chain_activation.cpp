@@ -121,7 +121,7 @@ Result<> ChainManager::MoveToBetter()
 
 Result<> ChainManager::DisconnectTo(const HeaderNode& node)
 {
-    while (Connected() != &node) IBD_RETURN_IF_ERROR(DisconnectTip());
+    while (Connected() != &node && !Interrupted()) IBD_RETURN_IF_ERROR(DisconnectTip());
     return {};
 }
 
@@ -219,7 +219,7 @@ Result<Obstacle> ChainManager::InvalidateBlock(const HeaderNode& node)
         if (obstacle.block) return obstacle;
         IBD_RETURN_IF_ERROR(Move([&]() IBD_NO_THREAD_CHECK { return DisconnectTo(*node.prev); }));
     }
-    {
+    { // After an interrupt, too: then the next start disconnects the rest.
         const Lock lock(m_tree.headers.mutex);
         m_tree.index.MarkFailed(m_tree.headers.tree.Find(node.hash));
         m_tree.warnings.NoteInvalid(node);

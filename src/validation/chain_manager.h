@@ -154,7 +154,8 @@ public:
     Result<> ActivateBestChain(const Pause& pause = {});
 
     /** Marks a block invalid permanently and moves off it; ignores genesis, as Core does. Changes
-     *  nothing if a block on the way cannot be disconnected. */
+     *  nothing if a block on the way cannot be disconnected. After an interrupt the next start
+     *  moves off it. */
     Result<Obstacle> InvalidateBlock(const HeaderNode& node);
     /** Undoes InvalidateBlock(), or a failed check. */
     Result<> ReconsiderBlock(const HeaderNode& node);
@@ -265,6 +266,7 @@ private:
     // chain_tip.cpp
     RuleVerdict Judge(HeaderNode& node, LoadedBlock& block) IBD_REQUIRES(m_state);
     Result<bool> ConnectTip(HeaderNode& node, LoadedBlock& block, bool shown) IBD_REQUIRES(m_state);
+    /** An interrupt stops it at a block. */
     Result<> DisconnectTo(const HeaderNode& node) IBD_REQUIRES(m_activation);
     Result<> DisconnectTip() IBD_REQUIRES(m_activation) IBD_EXCLUDES(m_state);
     Result<> Disconnect(HeaderNode& node, const BlockView& block, BlockUndo undo)

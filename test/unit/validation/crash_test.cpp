@@ -272,6 +272,36 @@ TEST_CASE("an invalidated block is left at the start when the coins were not wri
     REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
+TEST_CASE("an interrupt stops invalidateblock at a block, and the next start goes on")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const Branches branches = MakeBranches(params, TestRng()());
+    const TempDir dir;
+    class StopAtOnce final : public ChainObserver {
+    public:
+        explicit StopAtOnce(std::atomic<bool>& interrupt) : m_interrupt(interrupt) {}
+        void BlockDisconnected(const HeaderNode&, const BlockView&) override { m_interrupt = true; }
+
+    private:
+        std::atomic<bool>& m_interrupt;
+    };
+    const auto left = static_cast<int>(branches.common.size()) - 3;
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        Feed(engine, branches.common);
+        StopAtOnce stop(engine.interrupt);
+        engine.chain->SetObserver(&stop);
+        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[left + 1]));
+        CHECK(engine.chain->Tip()->height == left + 2); // of four
+        Must(engine.chain->Flush(FlushMode::kAlways));
+    }
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    CHECK(engine.chain->Tip()->height == left);
+    REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
+}
+
 TEST_CASE("coins at a block that the index does not have are refused with advice")
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
