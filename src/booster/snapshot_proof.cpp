@@ -151,6 +151,7 @@ void SnapshotProof::Work()
 {
     const Result<> done = Prove();
     if (done || m_stop) return;
+    m_needs_undo = false;
     SetPhase("failed");
     m_log.Error("[snapshot] the history below block {} could not be proven, a restart tries again: "
                 "{}",
@@ -160,6 +161,7 @@ void SnapshotProof::Work()
 Result<> SnapshotProof::Prove()
 {
     IBD_ASSIGN_OR_RETURN(auto coins, OpenCoins());
+    if (coins) m_needs_undo = false;
     while (coins && !m_stop) {
         SetPhase("folding");
         const Result<Verdict> verdict = Fold(*coins);

@@ -50,6 +50,9 @@ public:
     void Stop();
     /** The verdict of this process. */
     Standing Now() const { return m_standing; }
+    /** Whether it reads the blocks above the snapshot and their undo data, now or later. False
+     *  after an error: pruning does not wait for the next start, which may have the same error. */
+    bool NeedsUndoData() const { return m_needs_undo; }
     /** Progress while the work is running or has failed. */
     std::optional<ProofProgress> Progress() const;
 
@@ -82,6 +85,7 @@ private:
     SnapshotIdentity m_snapshot;
     SnapshotProofHooks m_hooks;
     std::atomic<Standing> m_standing{Standing::kOpen};
+    std::atomic<bool> m_needs_undo{true};
     std::atomic<bool> m_stop{false};
     int64_t m_folded = 0;     //!< blocks at the end of the last fold
     int64_t m_failed_at = -1; //!< blocks at the last error

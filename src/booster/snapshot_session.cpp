@@ -152,6 +152,12 @@ void SnapshotSession::StartProof(ChainManager& chain)
     m_proof.Start(chain, m_data, m_hooks.proof());
 }
 
+std::vector<PruneLock> SnapshotSession::Now() const
+{
+    if (!InUse() || !m_hooks.proof || !m_proof.NeedsUndoData()) return {};
+    return {{"the proof of the UTXO snapshot", m_data.height}};
+}
+
 void SnapshotSession::Settle()
 {
     Result<> settled;

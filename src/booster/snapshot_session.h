@@ -6,6 +6,7 @@
 #pragma once
 
 #include "booster/snapshot_proof.h"
+#include "chain/prune_locks.h"
 #include "storage/coins_db.h"
 #include "storage/data_dir.h"
 #include "storage/snapshot.h"
@@ -32,7 +33,7 @@ struct SnapshotHooks {
 
 class SnapshotLoader; // booster/snapshot_loader.h
 
-class SnapshotSession {
+class SnapshotSession final : public PruneLocks {
 public:
     /** All references outlive it. */
     SnapshotSession(Env& env, Logger& log, const ChainParams& params, const DataDir& dir,
@@ -72,6 +73,10 @@ public:
     /** Call it after the coins are closed: moves the folder of a proven or refuted snapshot, as the
      *  next start would. Failures are logged. */
     void Settle();
+
+    /** Until the proof has sorted the snapshot's coins, it needs the blocks above them. */
+    std::vector<PruneLock> Now() const override;
+    std::vector<PruneLock> Saved() override { return Now(); }
 
     /** Progress while the history is not proven, or its proof failed. */
     std::optional<ProofProgress> Proof() const { return m_proof.Progress(); }

@@ -1,5 +1,5 @@
 // PruneLocks: the readers of stored blocks that pruning must not overtake, such as indexes.
-// Implemented by Indexes. Any thread.
+// Implemented by Indexes and SnapshotSession. Any thread.
 #pragma once
 
 #include <cstdint>

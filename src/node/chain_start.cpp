@@ -105,7 +105,7 @@ Result<> ChainStart::OpenIndex()
     options.checker = &m_parts.scripts;
     options.observer = &m_parts.events;
     options.index.wipe = m_reindex;
-    options.manager.prune_locks = &m_parts.prune_locks;
+    options.manager.prune_locks = {&m_parts.prune_locks, &m_parts.snapshots};
     m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
                                            m_interrupt);
     IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));

@@ -1,11 +1,18 @@
 // See block_pruner.h.
 #include "validation/block_pruner.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
 
 constexpr size_t kNodesAtOnce = 4096; //!< under one headers lock
+
+void Append(std::vector<PruneLock>& all, std::vector<PruneLock> some)
+{
+    std::ranges::move(some, std::back_inserter(all));
+}
 
 } // namespace
 
@@ -29,9 +36,8 @@ Result<> BlockPruner::SetPruned()
 
 int32_t BlockPruner::LastUnlocked(const HeaderNode& connected) const
 {
-    const PruneLocks* const locks = m_chain.Options().prune_locks;
-    if (!locks) return connected.height;
-    const std::vector<PruneLock> now = locks->Now();
+    std::vector<PruneLock> now;
+    for (const PruneLocks* locks : m_chain.Options().prune_locks) Append(now, locks->Now());
     const PruneLimit limit = LimitOf(now, connected.height);
     if (!limit.by.empty()) {
         m_stores.log.Debug(LogCategory::kPrune, "{} limited pruning to height {}", limit.by,
@@ -74,9 +80,9 @@ std::vector<int32_t> BlockPruner::FilesBelow(const HeaderNode& connected, int32_
  *  the files were chosen. */
 void BlockPruner::KeepLocked(std::vector<int32_t>& files) const
 {
-    PruneLocks* const locks = m_chain.Options().prune_locks;
-    if (!locks || files.empty()) return;
-    const std::vector<PruneLock> saved = locks->Saved();
+    if (files.empty()) return;
+    std::vector<PruneLock> saved;
+    for (PruneLocks* locks : m_chain.Options().prune_locks) Append(saved, locks->Saved());
     const int32_t last = LimitOf(saved, std::numeric_limits<int32_t>::max()).last;
     const std::vector<BlockFileInfo> infos = m_stores.blocks.Files();
     std::erase_if(files, [&](int32_t n) {
@@ -84,10 +90,11 @@ void BlockPruner::KeepLocked(std::vector<int32_t>& files) const
     });
 }
 
-Result<> BlockPruner::Prune(std::vector<int32_t> files)
+Result<> BlockPruner::Prune(std::vector<int32_t> files, CoinsDb* coins)
 {
     KeepLocked(files);
     if (files.empty()) return {};
+    if (coins) IBD_RETURN_IF_ERROR(coins->MakeDurable());
     IBD_RETURN_IF_ERROR(SetPruned());
     // Headers added later have no stored block yet.
     const size_t headers = m_chain.Read().Tree().Size();

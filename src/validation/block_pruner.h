@@ -4,6 +4,7 @@
 // under its state lock except where stated.
 #pragma once
 
+#include "storage/coins_db.h"
 #include "validation/chain_view.h"
 #include "validation/index_writer.h"
 #include "validation/pruning.h"
@@ -31,8 +32,9 @@ public:
     /** The files without a block above `height`, for pruneblockchain. */
     std::vector<int32_t> FilesBelow(const HeaderNode& connected, int32_t height) const;
     /** Deletes the files, except those that a reader would need after a crash. All connected blocks
-     *  must be flushed before. */
-    Result<> Prune(std::vector<int32_t> files);
+     *  must be flushed before; `coins`, if not null, are synced, so that a power cut leaves none
+     *  that need a deleted block. */
+    Result<> Prune(std::vector<int32_t> files, CoinsDb* coins);
     /** Deletes block files that exist but are not in the index. */
     void DeleteForgotten() const;
 

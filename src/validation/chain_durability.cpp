@@ -157,7 +157,7 @@ Result<> ChainManager::FlushHeld(FlushMode mode)
     const bool due = full || m_flush_soon || !old.empty() || now - m_last_flush >= kFlushInterval;
     if (mode == FlushMode::kIfNeeded && !due) return {};
     IBD_RETURN_IF_ERROR(WriteAll(full));
-    return m_pruner.Prune(old);
+    return m_pruner.Prune(old, m_coins.get());
 }
 
 /** Drops coins only if memory is short: recently written ones may be spent soon. */
@@ -210,7 +210,7 @@ Result<> ChainManager::PruneTo(int32_t height)
     const std::vector<int32_t> files = m_pruner.FilesBelow(*m_connected, height);
     if (files.empty()) return {};
     IBD_RETURN_IF_ERROR(WriteAll(false));
-    return m_pruner.Prune(files);
+    return m_pruner.Prune(files, m_coins.get());
 }
 
 Result<> ChainManager::PruneAtStart()
@@ -220,7 +220,7 @@ Result<> ChainManager::PruneAtStart()
     const std::vector<int32_t> old = m_pruner.FilesToPrune(m_connected);
     if (old.empty()) return {};
     IBD_RETURN_IF_ERROR(WriteAll(false));
-    return m_pruner.Prune(old);
+    return m_pruner.Prune(old, m_coins.get());
 }
 
 Result<> ChainManager::VisitFlushed(

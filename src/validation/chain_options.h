@@ -26,7 +26,7 @@ struct ChainManagerOptions {
     /** Bytes that block and undo files should stay below (-prune). 0: none is deleted;
      *  kManualPruning: only on request. */
     uint64_t prune_target = 0;
-    PruneLocks* prune_locks = nullptr; //!< limit pruning; outlive the chain
+    std::vector<PruneLocks*> prune_locks; //!< limit pruning; outlive the chain
     /** The node has a network: damaged stored blocks are requested again from peers. */
     bool peers_bring_blocks = false;
 };

@@ -471,6 +471,32 @@ TEST_CASE("the proof of a snapshot survives a failure or a power cut at any oper
     }
 }
 
+TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted, or cannot be")
+{
+    const TempDir dir(MemoryFolder());
+    PrepareProof(dir / "node");
+    FaultEnv env;
+    {
+        Start start(dir / "node", env);
+        Must(start.Open());
+        CHECK(start.session->InUse());
+        CHECK(start.session->Now().empty()); // nothing proves it
+    }
+    for (const bool fails : {true, false}) {
+        Start start(dir / "node", env);
+        Must(start.Open(true));
+        const std::vector<PruneLock> locks = start.session->Now();
+        REQUIRE(locks.size() == 1);
+        CHECK(locks[0].height == kBase);
+        CHECK(start.session->Saved().size() == 1);
+        env.SetScript([fails](const FaultEnv::Operation&) { return fails; });
+        start.Prove();
+        CHECK(start.proven == (fails ? 0 : 1));
+        CHECK(start.session->Now().empty());
+        env.SetScript([](const FaultEnv::Operation&) { return false; });
+    }
+}
+
 TEST_CASE("a rebuild removes a snapshot that a killed node had marked")
 {
     const TempDir dir(MemoryFolder());

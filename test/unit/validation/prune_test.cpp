@@ -128,7 +128,7 @@ public:
         ChainStackOptions parts;
         parts.manager.hash_key = {1, 2};
         parts.manager.prune_target = target;
-        parts.manager.prune_locks = locks;
+        if (locks) parts.manager.prune_locks = {locks};
         parts.index.before_io = m_check;
         parts.blocks.max_file_size = 8 << 10;
         parts.blocks.block_chunk = 2 << 10;
@@ -394,6 +394,37 @@ TEST_CASE("a block of a stale branch that was pruned and waits for its parent")
     Must(node.Open());
     Must(node.Feed(kit.MakeChain(blocks.back(), 1)));
     CHECK(node.chain->Tip()->height == kBlocks + 1);
+}
+
+TEST_CASE("the coins are synced before a block file is deleted")
+{
+    const ChainParams params = FastPrune();
+    const BlockKit kit(params);
+    const std::vector<KitBlock> blocks = kit.MakeChain(kit.Genesis(), kBlocks + kMore);
+    const TempDir dir;
+    Prepare(params, dir.Get(), blocks);
+    FaultEnv env;
+    PrunedNode node(env, params, dir.Get(),
+                    [&](const char* kind, const Path& path) { return env.Step(kind, path); });
+    Must(node.Open());
+    Must(node.Feed(std::span(blocks).subspan(kBlocks)));
+    std::string last; // operation on the log of the coins' database
+    std::string at_removal;
+    bool written = false;
+    env.SetScript([&](const FaultEnv::Operation& now) {
+        const Path path = now.path;
+        if (path.parent_path().filename() == "chainstate" && path.extension() == ".log") {
+            last = now.kind;
+            written = written || last == "write";
+        }
+        if (path.filename() == "blk00000.dat" && now.kind == "remove") {
+            at_removal = last;
+        }
+        return false;
+    });
+    Must(node.chain->PruneTo(kBlocks));
+    CHECK(written);
+    CHECK(at_removal == "sync");
 }
 
 // Each disk operation fails once, or is the last before a kill. After a restart the same files are
