@@ -1,7 +1,7 @@
 // See snapshot_proof.h.
 #include "booster/snapshot_proof.h"
 
-#include "booster/base_coins.h"
+#include "booster/coins_walk.h"
 #include "crypto/random_key.h"
 #include "swiftsync/snapshot_difference.h"
 #include "util/strings.h"
@@ -207,9 +207,9 @@ Result<> SnapshotProof::CheckRoom() const
 Result<bool> SnapshotProof::MakeCoins()
 {
     IBD_RETURN_IF_ERROR(CheckRoom());
-    std::unique_ptr<BaseCoins> walk;
+    std::unique_ptr<CoinsWalk> walk;
     const auto start = [&]() -> Result<> {
-        IBD_ASSIGN_OR_RETURN(walk, BaseCoins::Start(*m_chain, *m_base));
+        IBD_ASSIGN_OR_RETURN(walk, CoinsWalk::Start(*m_chain, m_base));
         return {};
     };
     IBD_RETURN_IF_ERROR(m_hooks.run(start));
@@ -226,8 +226,7 @@ Result<bool> SnapshotProof::MakeCoins()
         SnapshotCoins::Make(
             m_env, CoinsFolder(), m_snapshot, m_options.memory_bytes / 2,
             [&](OutPoint& outpoint, Coin& coin) { return walk->Next(outpoint, coin); }, m_stop));
-    walk.reset();
-    IBD_RETURN_IF_ERROR(RemoveProofFiles(m_env, SpentFolder()));
+    walk.reset(); // removes its files
     if (made == SnapshotCoinsMade::kOtherCoins) {
         return BadData("chainstate_snapshot or undo data is damaged: without the blocks above it, "
                        "its coins are not those that were loaded. Restart with {}",

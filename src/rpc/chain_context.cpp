@@ -1,9 +1,14 @@
 // See chain_context.h.
 #include "rpc/chain_context.h"
 
+#include "rpc/unfinished_file.h"
+
 namespace ibd {
 
 namespace {
+
+/** For sorting the coins that blocks above an older one have spent. */
+constexpr size_t kTakeBackMemoryBytes = 64 << 20;
 
 // Reads the undo data, for calls that require it and for calls that only show more with it.
 constexpr const char* kUndoUnreadable =
@@ -32,16 +37,19 @@ std::unique_ptr<CoinsWalk> ChainContext::WalkCoins(const HeaderNode* target) con
 {
     ChainManager& manager = Chain();
     std::unique_ptr<CoinsWalk> walk;
-    Result<> started = OnChainThread([&]() -> Result<> {
+    OrThrow(OnChainThread([&]() -> Result<> {
         IBD_ASSIGN_OR_RETURN(walk, CoinsWalk::Start(manager, target));
         return {};
-    });
-    if (!started && target != nullptr) {
-        Error error = started.GetError();
+    }));
+    if (!walk->IsBelowTip()) return walk;
+    Result<bool> done =
+        walk->TakeBack(env, NewCoinsFolder(net_dir), kTakeBackMemoryBytes, interrupt);
+    if (!done) {
+        Error error = done.GetError();
         error.message += UndoNote();
-        started = error;
+        done = error;
     }
-    OrThrow(std::move(started));
+    if (!OrThrow(std::move(done))) throw RpcError{RpcCode::kMisc, "Shutting down"};
     return walk;
 }
 

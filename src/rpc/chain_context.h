@@ -2,13 +2,13 @@
 // Owned by the node, which sets the members before the server's warm-up ends.
 #pragma once
 
+#include "booster/coins_walk.h"
 #include "jsonrpc/error.h"
 #include "jsonrpc/method.h"
 #include "keys/address.h"
 #include "rpc/tip_waiters.h"
 #include "util/overall_progress.h"
 #include "validation/chain_thread.h"
-#include "validation/coins_walk.h"
 
 #include <atomic>
 
@@ -87,7 +87,7 @@ struct ChainContext {
         if (ChainThread* const thread = chain_thread) return thread->Run(std::move(task));
         return task();
     }
-    /** Walks the coins at `target`; null: at the tip. */
+    /** A walk, ready for Next(), over the coins at `target`; null: at the tip. */
     std::unique_ptr<CoinsWalk> WalkCoins(const HeaderNode* target) const;
     /** Waits until the tip meets the condition, the time is over (0: no limit), or the node stops.
      */

@@ -208,8 +208,8 @@ RpcMethod GetTxOutSetInfo(ChainContext& context)
           "hash_serialized_3, muhash or none"},
          WithCliForm(
              {"hash_or_height", RpcType::kAny, false, "the tip",
-              "The block; without -coinstatsindex, blocks from there to the tip are undone in "
-              "memory"},
+              "The block; without -coinstatsindex, blocks from there to the tip are read, and "
+              "the coins that they spend are sorted on disk"},
              CliForm::kJsonOrText),
          {"use_index", RpcType::kBool, false, "true",
           "Whether to use -coinstatsindex, if it is active; then false is refused for a block"}},
@@ -291,26 +291,28 @@ void RequireUnpruned(const ChainManager& chain, const HeaderNode& target)
     ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
 }
 
-/** Writes the coins at `target`. */
-SnapshotHeader WriteCoins(const ChainContext& context, const HeaderNode& target,
-                          SnapshotWriter& writer)
+/** Writes the coins at `target`, and counts and hashes them. */
+CoinsStats WriteCoins(const ChainContext& context, const HeaderNode& target, SnapshotWriter& writer)
 {
     const auto walk = context.WalkCoins(&target);
+    CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
     OutPoint outpoint;
     Coin coin;
     for (uint64_t i = 0; OrThrow(walk->Next(outpoint, coin)); ++i) {
         OrThrow(writer.Add(outpoint, coin));
+        stats.Add(outpoint, std::move(coin));
         if (i % 65536 == 0 && context.interrupt) {
             throw RpcError{RpcCode::kMisc, "Shutting down"};
         }
     }
-    return OrThrow(writer.Finish());
+    OrThrow(writer.Finish());
+    return stats.Finish();
 }
 
-CoinsStats StatsOf(const ChainContext& context, const HeaderNode& block)
+uint64_t CountCoins(const ChainContext& context, const HeaderNode& block)
 {
     const auto walk = context.WalkCoins(&block);
-    return OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kSerialized3, context.interrupt));
+    return OrThrow(ComputeCoinsStats(*walk, CoinsHashKind::kNone, context.interrupt)).outputs;
 }
 
 /** Writes to a temporary file, which is renamed once it is complete. */
@@ -322,8 +324,7 @@ CoinsStats DumpToFile(const ChainContext& context, const HeaderNode& block, cons
     if (!writer) ThrowNotOpened(file.incomplete);
     CoinsStats stats;
     try {
-        WriteCoins(context, block, **writer);
-        stats = StatsOf(context, block);
+        stats = WriteCoins(context, block, **writer);
     } catch (const RpcError&) {
         (void)context.env.Remove(file.incomplete);
         throw;
@@ -339,17 +340,16 @@ CoinsStats DumpToPipe(const ChainContext& context, const HeaderNode& block, cons
     auto pipe = context.env.OpenPipe(file.path, [&] { return context.interrupt.load(); });
     if (!pipe && context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
     if (!pipe) ThrowNotOpened(file.path);
-    const CoinsStats stats = StatsOf(context, block);
-    const SnapshotHeader header{context.Chain().Params().magic, block.hash, stats.outputs};
+    const SnapshotHeader header{context.Chain().Params().magic, block.hash,
+                                CountCoins(context, block)};
     const auto writer = OrThrow(SnapshotWriter::CreateOnPipe(std::move(pipe).Value(), header));
-    WriteCoins(context, block, *writer);
-    return stats;
+    return WriteCoins(context, block, *writer);
 }
 
 UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     const ChainManager& chain = context.Chain();
-    // Between the two passes over the coins the tip may change; the block stays.
+    // While the coins are read the tip may change; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
     const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
     RequireUnpruned(chain, block);
@@ -371,7 +371,7 @@ RpcMethod MakeDumpTxOutSet(ChainContext& context)
         "blockchain",
         "dumptxoutset",
         "Writes all unspent outputs after a block to a snapshot file. The chain does not change: "
-        "for an older block, later blocks are undone in memory.",
+        "for an older block, the coins that later blocks spend are sorted on disk.",
         {WithCliForm({"path", RpcType::kString, true, "",
                       "The file; a relative path is below the data directory"},
                      CliForm::kFreeText),

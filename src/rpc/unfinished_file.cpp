@@ -2,6 +2,7 @@
 #include "rpc/unfinished_file.h"
 
 #include "crypto/sha256.h"
+#include "swiftsync/snapshot_coins.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -10,6 +11,7 @@ namespace ibd {
 namespace {
 
 constexpr std::string_view kEnding = ".path";
+constexpr std::string_view kCoinsFolder = "coins-";
 
 Path NotesFolder(const Path& net_dir) { return net_dir / "unfinished"; }
 
@@ -87,8 +89,19 @@ Result<> RemoveUnfinishedFiles(Env& env, Logger& log, const Path& net_dir)
     IBD_ASSIGN_OR_RETURN(const auto names, env.List(folder));
     for (const std::string& name : names) {
         if (name.ends_with(kEnding)) IBD_RETURN_IF_ERROR(RemoveNoted(env, log, folder / name));
+        if (!name.starts_with(kCoinsFolder)) continue;
+        log.Warning("removing the coins in '{}', which a call was sorting when the node died",
+                    (folder / name).string());
+        IBD_RETURN_IF_ERROR(RemoveProofFiles(env, folder / name));
+        IBD_RETURN_IF_ERROR(env.Remove(folder / name));
     }
     return {};
+}
+
+Path NewCoinsFolder(const Path& net_dir)
+{
+    static std::atomic<uint64_t> number = 0;
+    return NotesFolder(net_dir) / fmt::format("{}{}", kCoinsFolder, number++);
 }
 
 } // namespace ibd

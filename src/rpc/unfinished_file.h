@@ -1,7 +1,7 @@
-// UnfinishedFile: a temporary file next to the file that a call makes, written until it is
-// complete. It is created exclusively, so that no user's file is overwritten, and noted in the
-// folder `unfinished` of the network's data directory, so that the next start after a crash removes
-// it. Owned by a call; one thread.
+// Files that calls make while they run. UnfinishedFile: a temporary file next to the file that a
+// call makes, written until it is complete. It is created exclusively, so that no user's file is
+// overwritten, and noted in the folder `unfinished` of the network's data directory, so that the
+// next start after a crash removes it. Owned by a call; one thread.
 #pragma once
 
 #include "util/env.h"
@@ -33,6 +33,10 @@ private:
     Path m_path;
     Path m_note; //!< empty after a move
 };
+
+/** A name for a folder in which a call sorts coins (booster/coins_walk.h); no other call uses it.
+ */
+Path NewCoinsFolder(const Path& net_dir);
 
 /** Call it at start: removes the files of calls that were running when the node was killed, with a
  *  log line for each. */

@@ -2,6 +2,7 @@
 // the disk fails once, and each is the last before a power cut. Afterwards the node has the older
 // coins or those of the snapshot, and comes to the same coins as serial validation.
 #include "booster/booster_machine.h"
+#include "booster/coins_walk.h"
 #include "booster/snapshot_session.h"
 #include "storage/chainstate_builder.h"
 #include "storage/snapshot.h"
@@ -38,10 +39,17 @@ struct Chain {
         coins = serial.Dump();
         WriteSnapshot(serial);
     }
+    std::unique_ptr<CoinsWalk> WalkAt(Engine& serial, const HeaderNode& base)
+    {
+        auto walk = Must(CoinsWalk::Start(*serial.chain, &base));
+        const std::atomic<bool> stop = false;
+        REQUIRE(Must(walk->TakeBack(serial.GetEnv(), dir / "spent", 1 << 16, stop)));
+        return walk;
+    }
     void WriteSnapshot(Engine& serial)
     {
         const HeaderNode& base = *serial.chain->Tip()->Ancestor(kBase);
-        const auto walk = Must(CoinsWalk::Start(*serial.chain, &base));
+        const auto walk = WalkAt(serial, base);
         const auto writer =
             Must(SnapshotWriter::Create(serial.GetEnv(), file, params.magic, base.hash));
         OutPoint outpoint;
@@ -51,7 +59,9 @@ struct Chain {
             all.emplace_back(outpoint, coin);
         }
         header = Must(writer->Finish());
-        const Uint256 hash = serial.Stats(CoinsHashKind::kSerialized3, &base).hash;
+        const std::atomic<bool> stop = false;
+        const Uint256 hash =
+            Must(ComputeCoinsStats(*WalkAt(serial, base), CoinsHashKind::kSerialized3, stop)).hash;
         params.assumeutxo.push_back({kBase, hash, base.chain_tx_count, base.hash});
     }
     BlockHeader Header(size_t height) const

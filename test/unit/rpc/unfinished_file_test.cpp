@@ -7,6 +7,7 @@
 
 #include "support/catch.h"
 #include "support/kept_log.h"
+#include "swiftsync/coin_sorter.h"
 
 namespace ibd::test {
 
@@ -48,6 +49,25 @@ TEST_CASE("a start removes the file that a note names", "[unfinished_file]")
     CHECK_FALSE(next.Exists(dir / "file.incomplete"));
     CHECK_THAT(log.Text(), Catch::Contains("which a call was writing when the node died"));
     Must(UnfinishedFile::Claim(next, dir.Get(), dir / "file.incomplete"));
+}
+
+TEST_CASE("a start removes the coins that a call was sorting", "[unfinished_file]")
+{
+    const TempDir dir;
+    FaultEnv env;
+    KeptLog log;
+    const Path folder = NewCoinsFolder(dir.Get());
+    CHECK(NewCoinsFolder(dir.Get()) != folder);
+    std::filesystem::create_directories(folder);
+    const std::atomic<bool> go_on = false;
+    const Uint256 id;
+    CoinSorter sorter(env, folder, id, 1 << 12);
+    Must(sorter.Add(id.Span(), 0, Bytes(10)));
+    REQUIRE(Must(sorter.Finish(go_on)));
+    CHECK_FALSE(std::filesystem::is_empty(folder));
+    Must(RemoveUnfinishedFiles(env, log, dir.Get()));
+    CHECK_FALSE(std::filesystem::exists(folder));
+    CHECK_THAT(log.Text(), Catch::Contains("which a call was sorting when the node died"));
 }
 
 } // namespace ibd::test

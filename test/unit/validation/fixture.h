@@ -1,12 +1,12 @@
 // A whole serial engine in a temporary directory, for the tests of validation.
 #pragma once
 
+#include "storage/coins_stats.h"
 #include "support/must.h"
 #include "support/temp_dir.h"
 #include "support/testdata.h"
 #include "validation/block_import.h"
 #include "validation/chain_stack.h"
-#include "validation/coins_walk.h"
 #include "validation/verify_chain.h"
 
 #include <filesystem>
@@ -125,9 +125,23 @@ public:
     BlockIndexDb& IndexDb() { return m_stack->Index(); }
 
     BlockImporter Importer() { return {*chain, Blocks(), *m_env, *m_log, interrupt}; }
-    CoinsStats Stats(CoinsHashKind kind, const HeaderNode* at = nullptr)
+    /** Visits the coins at the tip in database order. */
+    template <typename Visit>
+    void ForEachCoin(Visit visit)
     {
-        return Must(ComputeCoinsStats(*Must(CoinsWalk::Start(*chain, at)), kind, interrupt));
+        Must(chain->VisitFlushed([&](CoinsDb& coins, const CoinsCache&) -> Result<> {
+            CoinsCursor cursor = coins.Cursor();
+            for (; cursor.Valid(); cursor.Next()) visit(cursor.Key(), Must(cursor.Value()));
+            return cursor.Status();
+        }));
+    }
+    /** Of the tip, without the block's fields. */
+    CoinsStats Stats(CoinsHashKind kind)
+    {
+        CoinsStatsBuilder builder(kind);
+        ForEachCoin(
+            [&](const OutPoint& outpoint, Coin coin) { builder.Add(outpoint, std::move(coin)); });
+        return builder.Finish();
     }
     ChainStack& Stack() { return *m_stack; }
     Env& GetEnv() { return *m_env; }

@@ -46,29 +46,6 @@ TEST_CASE("the golden chain gives Core's coins")
     REQUIRE(Must(VerifyChain(*engine.chain, 4, 500)));
 }
 
-TEST_CASE("the golden chain gives Core's coins at every height asked")
-{
-    const auto packed = TestData("chains/mainnet_0_14131.blk.xz");
-    const auto answers = TestData("golden_mainnet14131/golden.json");
-    if (!packed || !answers) return;
-    const UniValue golden = ReadTestJson(*answers);
-    const ChainParams params = MakeChainParams(Network::kMain);
-    const TempDir dir;
-    Engine engine(params, dir.Get() / "data");
-    ImportGolden(engine, dir.Get(), *packed);
-    int checked = 0;
-    for (const std::string& height : golden["heights"].getKeys()) {
-        const UniValue& expected = golden["heights"][height]["gettxoutsetinfo_muhash_at_height"];
-        const HeaderNode* node = engine.chain->Read().Active()[std::stoi(height)];
-        CHECK(node->hash.ToHex() == golden["heights"][height]["hash"].get_str());
-        const CoinsStats at = engine.Stats(CoinsHashKind::kMuHash, node);
-        CHECK(at.hash.ToHex() == expected["muhash"].get_str());
-        CHECK(at.bogo_size == static_cast<uint64_t>(expected["bogosize"].get_int64()));
-        ++checked;
-    }
-    CHECK(checked == 16);
-}
-
 TEST_CASE("the golden snapshot is written byte for byte")
 {
     const auto packed = TestData("chains/mainnet_0_14131.blk.xz");
@@ -78,12 +55,10 @@ TEST_CASE("the golden snapshot is written byte for byte")
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");
     ImportGolden(engine, dir.Get(), *packed);
-    auto walk = Must(CoinsWalk::Start(*engine.chain, nullptr));
     auto writer = Must(SnapshotWriter::Create(engine.GetEnv(), dir.Get() / "utxo.dat", params.magic,
-                                              walk->Block().hash));
-    OutPoint outpoint;
-    Coin coin;
-    while (Must(walk->Next(outpoint, coin))) Must(writer->Add(outpoint, coin));
+                                              engine.chain->Tip()->hash));
+    engine.ForEachCoin(
+        [&](const OutPoint& outpoint, const Coin& coin) { Must(writer->Add(outpoint, coin)); });
     Must(writer->Finish());
     CHECK(ReadTestFile((dir.Get() / "utxo.dat").string()) == ReadTestFile(*snapshot));
 }
