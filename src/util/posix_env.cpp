@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <ctime>
 
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -365,7 +364,10 @@ Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (::fcntl(fd.Get(), F_OFD_SETLK, &whole) != 0) return OsError("lock", path, errno);
+    int result = ::fcntl(fd.Get(), F_OFD_SETLK, &whole);
+    // Unknown to some sandboxes.
+    if (result != 0 && errno == EINVAL) result = ::fcntl(fd.Get(), F_SETLK, &whole);
+    if (result != 0) return OsError("lock", path, errno);
     return std::make_unique<PosixFileLock>(std::move(fd));
 }
 
