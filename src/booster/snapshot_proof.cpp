@@ -149,13 +149,26 @@ bool SnapshotProof::Wait(std::chrono::milliseconds time)
 
 void SnapshotProof::Work()
 {
+    while (!HasEnded()) {
+        if (!Wait(m_hooks.pause)) return;
+        m_log.Info("[snapshot] continuing the proof of the history below block {}",
+                   m_base->hash.ToHex());
+        SetPhase("waiting");
+    }
+}
+
+/** Runs the proof until it ends or fails. False: the next try may succeed. */
+bool SnapshotProof::HasEnded()
+{
     const Result<> done = Prove();
-    if (done || m_stop) return;
+    if (done || m_stop) return true;
+    const bool again = SystemFailed(done);
     m_needs_undo = false;
     SetPhase("failed");
-    m_log.Error("[snapshot] the history below block {} could not be proven, a restart tries again: "
-                "{}",
-                m_base->hash.ToHex(), done.Message());
+    m_log.Error(
+        "[snapshot] the history below block {} could not be proven, {}: {}", m_base->hash.ToHex(),
+        again ? "the node tries again in ten minutes" : "a restart tries again", done.Message());
+    return !again;
 }
 
 Result<> SnapshotProof::Prove()

@@ -25,6 +25,8 @@ struct SnapshotProofHooks {
     std::function<void()> proven;
     /** Called when the coins must not be used any more: the node must stop. */
     std::function<void(const Error&)> refuted;
+    /** Time until the work continues after a failure of the system, such as a full disk. */
+    std::chrono::milliseconds pause = std::chrono::minutes(10);
 };
 
 class SnapshotProof {
@@ -62,6 +64,7 @@ private:
     Path CoinsFolder() const { return m_options.directory / "coins"; }
     Path SpentFolder() const { return m_options.directory / "spent"; }
     void Work();
+    bool HasEnded();
     Result<> Prove();
     /** Null: stopped. */
     Result<std::unique_ptr<SnapshotCoins>> OpenCoins();

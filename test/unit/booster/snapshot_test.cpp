@@ -202,6 +202,7 @@ public:
     }
 
     std::optional<SnapshotSession> session;
+    std::chrono::milliseconds pause = std::chrono::hours(1); //!< until a failed proof continues
     int switched = 0;
     int fatal = 0;
     std::atomic<int> proven = 0;
@@ -213,7 +214,8 @@ private:
         return {.run = [](const std::function<Result<>()>& task) { return task(); },
                 .peers = &m_peers,
                 .proven = [this] { ++proven; },
-                .refuted = [this](const Error& error) { refuted = error.message; }};
+                .refuted = [this](const Error& error) { refuted = error.message; },
+                .pause = pause};
     }
     KvIoCheck Check()
     {
@@ -505,6 +507,27 @@ TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted
         CHECK(start.session->Now().empty());
         env.SetScript([](const FaultEnv::Operation&) { return false; });
     }
+}
+
+TEST_CASE("a proof that the system stopped goes on in the same process")
+{
+    const TempDir dir(MemoryFolder());
+    PrepareProof(dir / "node");
+    FaultEnv env;
+    Start start(dir / "node", env);
+    start.pause = std::chrono::milliseconds(1);
+    Must(start.Open(true));
+    const uint64_t before = env.Operations();
+    std::atomic<int> failures = 0;
+    env.SetScript([&](const FaultEnv::Operation& now) {
+        const bool fails = (now.number - before) % 40 == 39 && failures < 5;
+        failures += fails ? 1 : 0;
+        return fails;
+    });
+    start.session->StartProof(start.Chain());
+    while (start.session->Proof()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(start.proven == 1);
+    CHECK(failures > 0);
 }
 
 TEST_CASE("a rebuild removes a snapshot that a killed node had marked")
