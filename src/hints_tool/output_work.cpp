@@ -108,12 +108,9 @@ Result<OutputWork> OutputWork::Begin(Env& env, const Path& out, const std::vecto
     }
     IBD_RETURN_IF_ERROR(CheckParent(env, out));
     IBD_RETURN_IF_ERROR(folder.Make(env));
-    auto lock = env.Lock(folder.Get() / kLock);
-    if (!lock) {
-        return SystemError("{}: another bitcoin-hints works there: {}", folder.Get().string(),
-                           lock.Message());
-    }
-    return OutputWork(std::move(folder), std::move(*lock));
+    IBD_ASSIGN_OR_RETURN(auto lock, env.Lock(folder.Get() / kLock));
+    if (!lock) return SystemError("{}: another bitcoin-hints works there", folder.Get().string());
+    return OutputWork(std::move(folder), std::move(lock));
 }
 
 uint64_t OutputWork::Size(Env& env) const

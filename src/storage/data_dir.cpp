@@ -67,6 +67,10 @@ Result<> DataDir::MakeAndLock(const Path& folder)
     }
     auto lock = m_env.Lock(lock_file);
     if (!lock) {
+        return SystemError("Cannot obtain a lock on directory {}: {}", folder.string(),
+                           lock.Message());
+    }
+    if (!*lock) {
         return SystemError("Cannot obtain a lock on directory {}. {} is probably already running.",
                            folder.string(), kProjectName);
     }

@@ -97,11 +97,12 @@ Result<FoldStanding> FindFoldStanding(Env& env, const Path& directory, const Uin
 
 Result<std::unique_ptr<FileLock>> LockBooster(Env& env, const Path& directory)
 {
-    auto lock = env.Lock(directory / kLockFile);
+    const Path path = directory / kLockFile;
+    IBD_ASSIGN_OR_RETURN(auto lock, env.Lock(path));
     if (lock) return lock;
     return SystemError("cannot lock the booster's directory, a node may be using it "
-                       "(-ibdboosterdir): {}",
-                       lock.Message());
+                       "(-ibdboosterdir): '{}' is locked",
+                       path.string());
 }
 
 namespace {

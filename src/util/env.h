@@ -104,7 +104,7 @@ public:
     /** Opens an existing named pipe for writing from offset 0 without gaps; waits for a reader. An
      *  error when the reader has closed the pipe, or when `stop` ends the wait. */
     virtual Result<std::unique_ptr<WritableFile>> OpenPipe(const Path& path, StopWaiting stop);
-    /** Locks `path` (created if absent); an error if another process holds it. */
+    /** Locks `path` (created if absent). Null: another process, or this one, holds the lock. */
     virtual Result<std::unique_ptr<FileLock>> Lock(const Path& path) = 0;
     /** Whether `path` exists. Also false if the system cannot tell: use it only where a wrong
      *  answer does no harm. */

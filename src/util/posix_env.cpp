@@ -367,6 +367,7 @@ Result<std::unique_ptr<FileLock>> PosixEnv::Lock(const Path& path)
     int result = ::fcntl(fd.Get(), F_OFD_SETLK, &whole);
     // Unknown to some sandboxes.
     if (result != 0 && errno == EINVAL) result = ::fcntl(fd.Get(), F_SETLK, &whole);
+    if (result != 0 && (errno == EAGAIN || errno == EACCES)) return std::unique_ptr<FileLock>();
     if (result != 0) return OsError("lock", path, errno);
     return std::make_unique<PosixFileLock>(std::move(fd));
 }

@@ -20,6 +20,7 @@
 #include "support/catch.h"
 
 using namespace ibd;
+using ibd::test::FaultEnv;
 using ibd::test::Must;
 using ibd::test::TempDir;
 
@@ -252,12 +253,14 @@ TEST_CASE("one holder of a lock at a time, in one process and across processes")
 {
     const TempDir dir;
     const auto env = MakePosixEnv();
-    auto held = env->Lock(dir / ".lock");
-    REQUIRE(held.Ok());
-    CHECK_FALSE(env->Lock(dir / ".lock").Ok());
+    auto held = Must(env->Lock(dir / ".lock"));
+    REQUIRE(held);
+    CHECK_FALSE(Must(env->Lock(dir / ".lock")));
+    const auto failed = env->Lock(dir / "none" / ".lock");
+    CHECK_THAT(failed.Message(), Catch::Contains("open lock file"));
     const auto other_process_locks = [&] {
         const pid_t child = ::fork();
-        if (child == 0) ::_exit(env->Lock(dir / ".lock").Ok() ? 1 : 0);
+        if (child == 0) ::_exit(Must(env->Lock(dir / ".lock")) ? 1 : 0);
         int status = 0;
         ::waitpid(child, &status, 0);
         return WEXITSTATUS(status) == 1;
@@ -267,7 +270,7 @@ TEST_CASE("one holder of a lock at a time, in one process and across processes")
         const auto other = Must(env->OpenRead(dir / ".lock"));
     }
     CHECK_FALSE(other_process_locks());
-    held = env->Lock(dir / "other"); // lets go of the first
+    held = Must(env->Lock(dir / "other")); // lets go of the first
     CHECK(other_process_locks());
 }
 
@@ -292,10 +295,10 @@ TEST_CASE("a lock and Core's exclude each other")
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     REQUIRE(fd >= 0);
     REQUIRE(core_locks(fd));
-    CHECK(in_child([&] { return !env->Lock(path).Ok(); }));
+    CHECK(in_child([&] { return !Must(env->Lock(path)); }));
     ::close(fd);
-    const auto held = env->Lock(path);
-    REQUIRE(held.Ok());
+    const auto held = Must(env->Lock(path));
+    REQUIRE(held);
     CHECK(in_child([&] { return !core_locks(::open(path.c_str(), O_RDWR | O_CLOEXEC)); }));
 }
 
