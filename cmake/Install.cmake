@@ -13,14 +13,15 @@ install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md TYPE DOC)
 install(FILES doc/images/comparison.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/doc/images) # in README.md
 
-configure_file(contrib/packaging/bitcoind.service ${CMAKE_BINARY_DIR}/share/bitcoind.service @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/share/bitcoind.service DESTINATION lib/systemd/system)
-
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
 if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
   set(etc /etc)
 endif()
 install(FILES contrib/packaging/bitcoin.conf DESTINATION ${etc}/bitcoin)
+
+cmake_path(ABSOLUTE_PATH etc BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE IBD_ETC)
+configure_file(contrib/packaging/bitcoind.service ${CMAKE_BINARY_DIR}/share/bitcoind.service @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/share/bitcoind.service DESTINATION lib/systemd/system)
 
 if(NOT IBD_DOCS)
   return()

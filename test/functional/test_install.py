@@ -7,6 +7,7 @@ as test/package.sh does.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -87,7 +88,39 @@ class Installed(FunctionalTest):
         for image in images:
             self.assertTrue((readme.parent / image).is_file(), image)
         unit = next(self.root.rglob("bitcoind.service")).read_text()
-        self.assertNotIn("@CMAKE", unit)
+        self.assertNotRegex(unit, "@[A-Z_]+@")
+        settings = re.search(r"-conf=(\S+)", unit)[1].removeprefix("/usr/local").lstrip("/")
+        settings = self.root / settings
+        self.assertTrue(settings.is_file(), f"{settings} is not among {names}")
+
+    def test_the_service_may_make_the_calls_that_the_node_makes(self):
+        unit = next(self.root.rglob("bitcoind.service")).read_text()
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("no systemd-analyze (Debian: systemd)")
+        allowed = set()
+        for line in re.findall(r"(?m)^SystemCallFilter=(.*)$", unit):
+            for word in line.lstrip("~").split():
+                named = self.system_calls(word)
+                allowed = allowed - named if line.startswith("~") else allowed | named
+        self.assertIn("read", allowed)
+        used = {"setpriority", "sched_setscheduler", "prlimit64", "mlock", "fallocate",
+                "sync_file_range", "clone3"}
+        for source in (framework.ROOT / "src").rglob("*.cpp"):
+            used |= set(re.findall(r"\bSYS_(\w+)", source.read_text()))
+        self.assertIn("sched_setattr", used)
+        self.assertEqual(used - allowed, set())
+        self.assertIn("SystemCallErrorNumber=EPERM", unit)
+
+    def system_calls(self, name):
+        if not name.startswith("@"):
+            return {name}
+        out = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True,
+                             text=True, check=True).stdout
+        words = [line.strip() for line in out.splitlines()[1:]]
+        calls = {word for word in words if re.fullmatch(r"[a-z0-9_]+", word)}
+        for group in (word for word in words if word.startswith("@")):
+            calls |= self.system_calls(group)
+        return calls
 
     def test_a_package_needs_only_the_named_libraries_and_has_the_pages(self):
         if not os.environ.get("IBD_PACKAGE"):
