@@ -63,8 +63,11 @@ class Node:
             raise NodeError(f"no answer at 127.0.0.1:{self.port}: {error}") from None
         finally:
             connection.close()
-        return {item["id"]: item["result"] if item.get("error") is None
-                else {"error": item["error"]["message"]} for item in answers}
+        try:
+            return {item["id"]: item["result"] if item.get("error") is None
+                    else {"error": item["error"]["message"]} for item in answers}
+        except (TypeError, KeyError, AttributeError):
+            raise NodeError(f"127.0.0.1:{self.port} does not answer like a node") from None
 
 
 def rate(now, before, seconds):
@@ -172,7 +175,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def asked_by_its_name(self):
         """A foreign page cannot read this one by a name of its own that leads to 127.0.0.1."""
-        return self.headers.get("Host", "").rpartition(":")[0] in ("127.0.0.1", "localhost")
+        try:
+            name = urllib.parse.urlsplit("//" + self.headers.get("Host", "")).hostname
+        except ValueError:
+            return False
+        return name in ("127.0.0.1", "localhost")
 
     def reply(self, status, kind, body):
         self.send_response(status)

@@ -27,12 +27,12 @@ const count = (n) => Math.round(n).toLocaleString("en");
 // --- what the node does ----------------------------------------------------------------------------
 
 const kStateTexts = {
-  waiting: "Waiting for headers", joining: "Making hints from the blocks",
+  converting: "Converting the hints", waiting: "Waiting for headers", joining: "Making hints from the blocks",
   validating: "Checking every rule and script", folding: "Adding coins",
   judging: "Proving the hints", loading: "Writing the chainstate",
   publishing: "Putting the chainstate in place", accepted: "Hints proven", refused: "Hints refused",
 };
-const kBusy = ["waiting", "joining", "validating", "folding", "judging", "loading", "publishing"];
+const kBusy = ["converting", "waiting", "joining", "validating", "folding", "judging", "loading", "publishing"];
 
 /** {text, fraction, left}: what the headline and the bar show. */
 function work(booster, chain) {
@@ -95,8 +95,9 @@ function showTrust(booster) {
   const checked = [...kAlways], trusted = [];
   const busy = booster.state && !["off", "idle"].includes(booster.state);
   const undone = booster.undo && booster.undo.height < booster.undo.terminalheight;
-  (busy && (undone || booster.state !== "accepted") && !booster.fullvalidation ? trusted : checked)
-    .push(kSpent);
+  if (booster.fullvalidation) checked.push(kSpent);
+  else if (undone || (busy && booster.state !== "accepted")) trusted.push(kSpent);
+  else checked.push(`${kSpent} (not with -ibdboosterundo=0)`);
   (booster.fullvalidation || !busy ? checked : trusted).push(
     busy || booster.fullvalidation ? kScripts : `${kScripts} above the assumed-valid block`);
   if (!busy) trusted.push(`${kScripts} below the assumed-valid block`);
