@@ -158,4 +158,9 @@ for package in json.load(sys.stdin)["packages"]:
         print(pathlib.Path(package["manifest_path"]).parent)' "$1"
 }
 
-core_source() { echo "$(core_package libbitcoinkernel-sys)/bitcoin"; }
+core_source() {
+    local package
+    package=$(core_package libbitcoinkernel-sys) || return
+    [ -n "$package" ] || return
+    echo "$package/bitcoin"
+}

@@ -120,13 +120,15 @@ def bash(completion):
     --format=*|--from=*)
         COMPREPLY=($(compgen -W "{' '.join(completion.formats)}" -- "${{word#*=}}")) ;;
     {paths.replace('|', '=*|')}=*)
-        COMPREPLY=($(compgen -f -- "${{word#*=}}")) ;;
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "${{word#*=}}") ;;
     -*=*) ;;
     -*)
         COMPREPLY=($(compgen -W "{flags}" -- "$word"))
         [[ ${{COMPREPLY[0]-}} != *= ]] || compopt -o nospace ;;
     *)
-        COMPREPLY=($(compgen -W "{words}" -- "$word") $(compgen -f -- "$word")) ;;
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -W "{words}" -- "$word"; compgen -f -- "$word") ;;
     esac
 }}
 complete -F {function} {completion.name}

@@ -58,8 +58,14 @@ def parse_groups(text):
     return [group for group in groups if group.options]
 
 
+def run_node(bindir, option):
+    """The output of bitcoind, which reads the bitcoin.conf of its data directory first."""
+    with tempfile.TemporaryDirectory(prefix="ibd-packaging-") as folder:
+        return run(pathlib.Path(bindir) / "bitcoind", f"-datadir={folder}", option)
+
+
 def node_options(bindir):
-    return parse_groups(run(pathlib.Path(bindir) / "bitcoind", "-help"))
+    return parse_groups(run_node(bindir, "-help"))
 
 
 def cli_options(bindir):
@@ -95,7 +101,7 @@ def hints_help(bindir):
 
 
 def version(bindir):
-    return run(pathlib.Path(bindir) / "bitcoind", "-version").splitlines()[0].rpartition(" v")[2]
+    return run_node(bindir, "-version").splitlines()[0].rpartition(" v")[2]
 
 
 def calls(bindir):

@@ -36,6 +36,13 @@ TABLE = "generated/cli/node_calls.inc"
 TABLE_USER = "src/cli/param_table.cpp"
 
 
+def lacks_tidy():
+    if shutil.which(TIDY):
+        return False
+    print(f"clang-tidy: skipped, there is no {TIDY} (depends/install.sh depends/packages-tidy.txt)")
+    return True
+
+
 def output(*command):
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
@@ -105,6 +112,8 @@ def main():
     if not files:
         print("nothing to check")
         return 0
+    if lacks_tidy():
+        return 1 if args.all else 0
     CACHE.mkdir(parents=True, exist_ok=True)
     commands = configure(files)
     checks = (ROOT / ".clang-tidy").read_bytes() + output(TIDY, "--version").encode()
