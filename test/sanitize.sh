@@ -11,6 +11,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?asan or tsan}
 part=${2:-all}
+case $part in
+all | unit | functional | everything) ;;
+*) echo "$0: no such part: $part (unit, functional or everything)" >&2; exit 2 ;;
+esac
 units="unit_swiftsync unit_join unit_full_validation unit_validation unit_storage unit_rpc \
 unit_index unit_util"
 functional="test_booster.SmallChain test_booster.Rebuild test_booster.FullValidation \
@@ -33,7 +37,8 @@ if [ "$part" = everything ]; then
     exit 0
 fi
 # shellcheck disable=SC2086 # lists of words
-cmake --build "build-$preset" -j "$(nproc)" --target bitcoind bitcoin-cli ibd-chaingen $units
+cmake --build "build-$preset" -j "$(nproc)" --target bitcoind bitcoin-cli bitcoin-hints ibd-chaingen \
+    $units
 if [ "$part" != functional ]; then
     for unit in $units; do
         printf '== %s\n' "$unit"

@@ -110,10 +110,14 @@ class Node:
         return done.stdout
 
     def up(self):
-        subprocess.run([*map(str, self.command), "-daemonwait"], check=True,
-                       stdout=subprocess.DEVNULL)
+        done = subprocess.run([*map(str, self.command), "-daemonwait"], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise Failed(done.stderr.strip())
 
     def down(self):
+        if not (self.net / "bitcoind.pid").exists():
+            return
         self.call("stop")
         while (self.net / "bitcoind.pid").exists():
             time.sleep(0.05)
@@ -121,8 +125,8 @@ class Node:
     @contextlib.contextmanager
     def at_work(self):
         """It is a daemon, which nothing else would end."""
-        self.up()
         try:
+            self.up()
             yield
         finally:
             self.down()

@@ -117,6 +117,8 @@ def main():
         print(f"fuzz: skipped, there is no {COMPILER} (Debian: clang-14 and libclang-rt-14-dev)")
         testrunner.record("fuzz", 0, 0, [f"{name}: {COMPILER} is not installed" for name in names])
         return 1 if os.environ.get("CI") == "true" else 0
+    if args.keep_seeds and not args.corpus:
+        parser.error("--keep-seeds needs --corpus")
     build(names)
     if args.only_build:
         return 0

@@ -47,11 +47,23 @@ def changed_paths(revision):
     return sorted({*listed.splitlines(), *new.splitlines()})
 
 
+def more_programs(paths, modules):
+    """Test programs that belong to no module, by their folders and the modules that they test."""
+    out = []
+    for folder, tested in (("full_validation", {"join", "swiftsync", "validation"}),
+                           ("sim", {"consensus"})):
+        if any(path.startswith(f"test/{folder}/") for path in paths) or tested & set(modules):
+            out.append(f"unit_{folder}")
+    return out
+
+
 def main():
     table = json.loads((ROOT / "cmake" / "modules.json").read_text())
     uses = {row["name"]: row["uses"] for row in table["modules"]}
-    modules, functional, tidy = concerned(changed_paths(sys.argv[1]), uses)
-    print(*(f"unit_{name}" for name in modules if (ROOT / "test/unit" / name).is_dir()))
+    paths = changed_paths(sys.argv[1])
+    modules, functional, tidy = concerned(paths, uses)
+    units = [f"unit_{name}" for name in modules if (ROOT / "test/unit" / name).is_dir()]
+    print(*units, *more_programs(paths, modules))
     print(*functional)
     print(*tidy)
 

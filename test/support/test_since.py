@@ -21,6 +21,14 @@ class Since(unittest.TestCase):
         for path in ("cmake/Toolchain.cmake", "test/sim/chain.cpp", "test/unit/support/main.cpp"):
             self.assertEqual(since.concerned([path], USES)[0], sorted(USES), path)
 
+    def test_programs_without_a_module(self):
+        self.assertEqual(since.more_programs(["test/full_validation/setup.h"], []),
+                         ["unit_full_validation"])
+        self.assertEqual(since.more_programs(["test/sim/sim_test.cpp"], ["consensus"]),
+                         ["unit_sim"])
+        self.assertEqual(since.more_programs(["README.md"], ["net", "join"]),
+                         ["unit_full_validation"])
+
     def test_documents_concern_none(self):
         self.assertEqual(since.concerned(["README.md", "src/nothing/a.cpp"], USES),
                          ([], [], ["src/nothing/a.cpp"]))

@@ -34,14 +34,14 @@ class SnapshotCoins:
         self.base_hash = self._snapshot.base_hash
         self.count = self._snapshot.count
         self.count_is_exact = True
+        self._start = self.mark()
 
     def prepare(self, txids_at):
         del txids_at
 
     def coins(self, mark, done):
         """Yields (txid, vout, height) from a mark on; `done` coins were read up to there."""
-        if mark:
-            self._snapshot.seek(*mark)
+        self._snapshot.seek(*(mark or self._start))
         skip = done - self._snapshot.coins_before
         for txid, vout, code, _, _, _ in self._snapshot.coins():
             if skip:
