@@ -37,8 +37,8 @@ if [ "$part" = everything ]; then
     exit 0
 fi
 # shellcheck disable=SC2086 # lists of words
-cmake --build "build-$preset" -j "$(nproc)" --target bitcoind bitcoin-cli bitcoin-hints ibd-chaingen \
-    $units
+cmake --build "build-$preset" -j "$(nproc)" \
+    --target bitcoind bitcoin-cli bitcoin-hints ibd-chaingen $units
 if [ "$part" != functional ]; then
     for unit in $units; do
         printf '== %s\n' "$unit"
