@@ -24,9 +24,9 @@ public:
     bool IsBelowTip() const { return &m_tip != &m_block; }
     /** Reads the blocks above and their undo data, and sorts the coins that they spend in
      *  `directory`, which it creates. False: stopped. Missing undo data is an error. Call it once,
-     *  on any thread; it takes no lock. */
+     *  on any thread; it takes no lock. `log` receives the progress; null: none. */
     Result<bool> TakeBack(Env& env, const Path& directory, size_t memory_bytes,
-                          const std::atomic<bool>& stop);
+                          const std::atomic<bool>& stop, Logger* log = nullptr);
     /** The next coin; false at the end. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
     /** The block that the coins are at. */

@@ -232,7 +232,7 @@ Result<bool> SnapshotProof::MakeCoins()
     IBD_RETURN_IF_ERROR(RemoveProofFiles(m_env, SpentFolder()));
     IBD_ASSIGN_OR_RETURN(
         const bool back,
-        walk->TakeBack(m_env, SpentFolder(), m_options.memory_bytes / 2, m_stop));
+        walk->TakeBack(m_env, SpentFolder(), m_options.memory_bytes / 2, m_stop, &m_log));
     if (!back) return false;
     IBD_ASSIGN_OR_RETURN(
         const SnapshotCoinsMade made,

@@ -43,7 +43,7 @@ std::unique_ptr<CoinsWalk> ChainContext::WalkCoins(const HeaderNode* target) con
     }));
     if (!walk->IsBelowTip()) return walk;
     Result<bool> done =
-        walk->TakeBack(env, NewCoinsFolder(net_dir), kTakeBackMemoryBytes, interrupt);
+        walk->TakeBack(env, NewCoinsFolder(net_dir), kTakeBackMemoryBytes, interrupt, log);
     if (!done) {
         Error error = done.GetError();
         error.message += UndoNote();

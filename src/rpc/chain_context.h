@@ -63,6 +63,8 @@ struct ChainContext {
     const OverallProgress* overall = nullptr;
     /** Null in tests. */
     SnapshotSession* snapshots = nullptr;
+    /** Receives the progress of calls that take long; null in tests. */
+    Logger* log = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;

@@ -8,6 +8,7 @@
 #include "rpc/pool_coins.h"
 #include "rpc/tx_json.h"
 #include "storage/snapshot.h"
+#include "util/progress.h"
 
 #include <limits>
 
@@ -295,15 +296,24 @@ void RequireUnpruned(const ChainManager& chain, const HeaderNode& target)
 CoinsStats WriteCoins(const ChainContext& context, const HeaderNode& target, SnapshotWriter& writer)
 {
     const auto walk = context.WalkCoins(&target);
+    std::optional<ProgressMeter> progress;
+    if (context.log) {
+        progress.emplace(context.env, *context.log,
+                         ProgressOptions{.label = "Writing a UTXO snapshot", .unit = "coins"});
+    }
     CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
     OutPoint outpoint;
     Coin coin;
-    for (uint64_t i = 0; OrThrow(walk->Next(outpoint, coin)); ++i) {
+    for (uint64_t i = 1; OrThrow(walk->Next(outpoint, coin)); ++i) {
         OrThrow(writer.Add(outpoint, coin));
         stats.Add(outpoint, std::move(coin));
-        if (i % 65536 == 0 && context.interrupt) {
-            throw RpcError{RpcCode::kMisc, "Shutting down"};
-        }
+        if (i % 65536 != 0) continue;
+        if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
+        if (!progress) continue;
+        // Coins are ordered by ids, which are distributed evenly.
+        const uint64_t share = 256 * uint64_t{outpoint.txid.data()[0]} + outpoint.txid.data()[1];
+        progress->SetTotal(i * 65536 / (share + 1));
+        progress->Update(i);
     }
     OrThrow(writer.Finish());
     return stats.Finish();
