@@ -1,6 +1,6 @@
 // CoinsWalk: visits every coin at a block of the active chain, in database order, while the node
 // keeps running. For an older block it visits the coins of a cursor that were made up to this
-// block, and those that later blocks have spent, from their undo data. The chain may advance
+// block, and the coins that later blocks have spent, from their undo data. The chain may advance
 // meanwhile. One thread. Memory: as given, and a block; on disk the spent coins, sorted.
 #pragma once
 

@@ -247,7 +247,7 @@ TEST_CASE("an included file may choose the network")
     CHECK(named.ReadConfigFiles(*env, dir.Get()).Message() ==
           fmt::format("specified config file \"{}\" could not be opened.",
                       (dir / "other.conf").string()));
-    // What is there but cannot be read is not the same as no configuration.
+    // A file that exists but cannot be read differs from no configuration.
     std::filesystem::create_directory(dir / "loop");
     std::filesystem::create_symlink("bitcoin.conf", dir / "loop" / "bitcoin.conf");
     ArgsManager unreadable = MakeArgs();

@@ -135,7 +135,7 @@ public:
             return cursor.Status();
         }));
     }
-    /** Of the tip, without the block's fields. */
+    /** The statistics at the tip, without the fields of its block. */
     CoinsStats Stats(CoinsHashKind kind)
     {
         CoinsStatsBuilder builder(kind);
