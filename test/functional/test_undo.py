@@ -219,7 +219,7 @@ def held_up(node):
     folder = node.net_dir / "ibdbooster" / "undo"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         yield
 
 
