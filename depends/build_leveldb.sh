@@ -18,12 +18,15 @@ need_tools cmake c++
 lock_cache
 already_there "$prefix"
 
+source=$(core_source)
 work=$(mktemp -d "$cache/build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+# Without the map the texts of LevelDB's assertions would name the builder's home.
+flags="-O2 -ffile-prefix-map=$source=bitcoin"
+[ -z "$sanitizer" ] || flags+=" -fsanitize=$sanitizer -g1"
 run_build "LevelDB, configuring" cmake -S "$here/leveldb" -B "$work/build" \
-    -DSOURCE="$(core_source)/src" -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_CXX_FLAGS_RELEASE="-O2${sanitizer:+ -fsanitize=$sanitizer -g1}" \
-    -DCMAKE_INSTALL_PREFIX="$prefix"
+    -DSOURCE="$source/src" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CXX_FLAGS_RELEASE="$flags" -DCMAKE_INSTALL_PREFIX="$prefix"
 run_build LevelDB cmake --build "$work/build" -j "${IBD_JOBS:-$(nproc)}"
 run_build "LevelDB, installing" env DESTDIR="$work/stage" cmake --install "$work/build"
 mv "$work/stage$prefix" "$prefix"
