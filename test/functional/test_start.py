@@ -238,7 +238,8 @@ class Life(FunctionalTest):
         for pattern in (r"init\] \[node/node\.cpp:\d+\] \[SetStatus\] init message: Verifying",
                         r"init\] \[node/bitcoind_main\.cpp:\d+\] \[LogStart\] Log rate limiting "
                         r"disabled\n",
-                        r"http\.\d\d\] \[jsonrpc/[a-z_]+\.cpp:\d+\] \[\w+\] \[rpc\] .*getblockcount",
+                        r"http\.\d\d\] \[jsonrpc/[a-z_]+\.cpp:\d+\] \[\w+\] \[rpc\] "
+                        r".*getblockcount",
                         r"init\] \[storage/kv_store\.cpp:\d+\] \[Logv\] \[leveldb\] ",
                         r"shutoff\] \[node/node\.cpp:\d+\] \[ShutDown\] Shutdown done\n"):
             self.assertRegex(node.log_text, r"Z \[" + pattern)
