@@ -105,8 +105,8 @@ public:
      *  may lose whole batches from the end, which leaves an older consistent state. */
     Result<> Write(const std::function<bool(CoinChange&)>& next, const BlockHash& new_best);
 
-    /** Syncs LevelDB's log: what was written before survives a power cut. */
-    Result<> MakeDurable() { return m_kv->Write(KvBatch(*m_kv), true); }
+    /** Everything that was written before survives a power cut. */
+    Result<> MakeDurable() { return m_kv->WriteMemory(); }
 
     CoinsCursor Cursor() const;
     uint64_t EstimateSize() const;

@@ -294,6 +294,15 @@ size_t KvStore::MemoryUsage() const
 }
 
 void KvStore::CompactRange() { m_impl->db->CompactRange(nullptr, nullptr); }
+
+Result<> KvStore::WriteMemory()
+{
+    // A range without a key; before it is compacted LevelDB writes its memory.
+    const leveldb::Slice none("\xff", 1);
+    m_impl->db->CompactRange(&none, &none);
+    return Write(KvBatch(*this), true); // reports a failure of the compaction
+}
+
 const XorKey& KvStore::Key() const { return m_impl->xor_key; }
 const Path& KvStore::Directory() const { return m_impl->options.directory; }
 

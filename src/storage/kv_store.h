@@ -101,6 +101,9 @@ public:
     std::string Property(const std::string& name) const;
     /** Compacts everything; blocks until done. */
     void CompactRange();
+    /** Writes all changes in memory into tables, which are synced: a synced Write() would sync the
+     *  current log, but not one before it whose changes are still in memory. */
+    Result<> WriteMemory();
 
     const XorKey& Key() const;
     const Path& Directory() const;
