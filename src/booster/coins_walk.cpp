@@ -14,6 +14,15 @@ namespace ibd {
 
 namespace {
 
+/** The records have heights only with the last spent coin of a transaction, so some of the others
+ *  cannot be told from coins that were made later. */
+Error OldUndo(const HeaderNode& node)
+{
+    return BadData("the undo data of block {} at height {} is from a Bitcoin Core before 0.15 and "
+                   "lacks heights: restart with -reindex, which makes it again",
+                   node.hash.ToHex(), node.height);
+}
+
 /** Adds the coins that a block spends, if they were made at or below `max_height`. */
 Result<> AddSpent(const HeaderNode& node, const BlockView& block, const BlockUndo& undo,
                   uint32_t max_height, CoinSorter& sorter, Bytes& value)
@@ -24,6 +33,7 @@ Result<> AddSpent(const HeaderNode& node, const BlockView& block, const BlockUnd
         const std::vector<Coin>& spent = undo.txs[i].spent;
         fits = spent.size() == tx.inputs.size();
         for (size_t j = 0; fits && j < spent.size(); ++j) {
+            if (spent[j].height == 0) return OldUndo(node);
             if (spent[j].height > max_height) continue;
             const OutPoint outpoint = tx.inputs[j].Prevout();
             value.clear();

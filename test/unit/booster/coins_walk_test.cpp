@@ -11,7 +11,8 @@ namespace ibd::test {
 
 namespace {
 
-constexpr int kTop = 40;
+constexpr int kTop = 150;
+constexpr int kMiddle = 130;
 constexpr size_t kLittle = 1 << 12; //!< bytes; several runs must be merged
 const std::atomic<bool> kGoOn = false;
 
@@ -54,26 +55,26 @@ TEST_CASE("a walk has the coins at any block, also if the chain advances meanwhi
     const TempDir dir;
     Engine engine(params, dir.Get() / "data");
     engine.Start();
-    std::map<int, CoinsDump> expected;
-    const int middle = kTop / 2;
-    for (int height = 1; height <= middle; ++height) {
+    std::map<int, CoinsDump> expected = {{1, {}}, {100, {}}, {kMiddle, {}}};
+    for (int height = 104; height < kMiddle; height += 5) expected[height];
+    for (int height = 1; height <= kMiddle; ++height) {
         engine.Process(blocks[size_t(height) - 1]);
-        expected[height] = engine.Dump();
+        if (expected.contains(height)) expected[height] = engine.Dump();
     }
     std::vector<std::unique_ptr<CoinsWalk>> walks;
-    for (int height = 1; height <= middle; ++height) {
+    for (const auto& [height, coins] : expected) {
         const HeaderNode* const target =
-            height == middle ? nullptr : engine.chain->Tip()->Ancestor(height);
+            height == kMiddle ? nullptr : engine.chain->Tip()->Ancestor(height);
         walks.push_back(Must(CoinsWalk::Start(*engine.chain, target)));
     }
-    for (int height = middle + 1; height <= kTop; ++height) {
+    for (int height = kMiddle + 1; height <= kTop; ++height) {
         engine.Process(blocks[size_t(height) - 1]);
     }
     Must(engine.chain->Flush(FlushMode::kAlways));
     for (const auto& walk : walks) {
         const int height = walk->Block().height;
         INFO("height " << height);
-        CHECK(walk->IsBelowTip() == (height != middle));
+        CHECK(walk->IsBelowTip() == (height != kMiddle));
         const Path folder = dir.Get() / std::to_string(height);
         REQUIRE(Must(walk->TakeBack(engine.GetEnv(), folder, kLittle, kGoOn)));
         CHECK((Collect(*walk) == expected[height]));
@@ -82,6 +83,7 @@ TEST_CASE("a walk has the coins at any block, also if the chain advances meanwhi
     for (const auto& entry : std::filesystem::directory_iterator(dir.Get())) {
         CHECK(entry.path().filename() == "data");
     }
+    REQUIRE(Must(engine.chain->ReadUndo(*engine.chain->Tip())).txs.size() > 0);
     const HeaderNode* const early = engine.chain->Tip()->Ancestor(3);
     const auto walk = Must(CoinsWalk::Start(*engine.chain, early));
     const std::atomic<bool> stop = true;
@@ -92,6 +94,30 @@ TEST_CASE("a walk has the coins at any block, also if the chain advances meanwhi
     REQUIRE(stale);
     CHECK_THAT(CoinsWalk::Start(*engine.chain, stale).Message(),
                Catch::Contains("is not on the active chain"));
+}
+
+TEST_CASE("undo data without heights, as Core before 0.15 wrote it, is refused")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    const TempDir dir;
+    Engine engine(params, dir.Get() / "data");
+    engine.Start();
+    for (const Bytes& block : MakeBlocks(params)) engine.Process(block);
+    HeaderNode& tip = *engine.Node(engine.chain->Tip()->hash);
+    const BlockUndo undo = Must(engine.chain->ReadUndo(tip));
+    REQUIRE(undo.txs.size() > 0);
+    Bytes old;
+    Writer(old).CompactSize(undo.txs.size());
+    for (const TxUndo& tx : undo.txs) {
+        Writer(old).CompactSize(tx.spent.size());
+        for (const Coin& coin : tx.spent) AppendSpentCoin(old, coin.value, coin.script, 0, false);
+    }
+    const FilePos place =
+        Must(engine.Blocks().WriteUndo(tip.file, old, tip.prev->hash, uint32_t(tip.height)));
+    tip.undo_pos = place.offset;
+    const auto walk = Must(CoinsWalk::Start(*engine.chain, tip.prev));
+    CHECK_THAT(walk->TakeBack(engine.GetEnv(), dir / "spent", kLittle, kGoOn).Message(),
+               Catch::Contains("before 0.15") && Catch::Contains("-reindex"));
 }
 
 } // namespace ibd::test
