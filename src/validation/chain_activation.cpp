@@ -114,6 +114,7 @@ Result<> ChainManager::MoveToBetter()
             continue;
         }
         IBD_RETURN_IF_ERROR(DisconnectTo(*fork));
+        if (Interrupted()) return {}; // perhaps above the fork
         IBD_RETURN_IF_ERROR(ConnectHidden(*target, start));
     } while (!Interrupted() && IsWorse(m_tree, *Connected(), start));
     return {}; // interrupted, or no branch as good is left: the tip may be worse

@@ -292,13 +292,34 @@ TEST_CASE("an interrupt stops invalidateblock at a block, and the next start goe
         Feed(engine, branches.common);
         StopAtOnce stop(engine.interrupt);
         engine.chain->SetObserver(&stop);
-        Must(engine.chain->InvalidateBlock(*engine.chain->Read().Active()[left + 1]));
+        const HeaderNode* const from = engine.chain->Read().Active()[left + 1];
+        Must(engine.chain->InvalidateBlock(*from));
         CHECK(engine.chain->Tip()->height == left + 2); // of four
         Must(engine.chain->Flush(FlushMode::kAlways));
     }
-    Engine engine(params, dir.Get() / "data");
+    {
+        Engine engine(params, dir.Get() / "data");
+        engine.Start();
+        CHECK(engine.chain->Tip()->height == left);
+        REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
+    }
+    // The same in a reorganisation, which stops above the fork.
+    {
+        Engine engine(params, dir.Get() / "other");
+        engine.Start();
+        Feed(engine, branches.common);
+        Feed(engine, branches.a);
+        for (const Bytes& raw : branches.b) Must(engine.chain->AcceptBlock(raw));
+        StopAtOnce stop(engine.interrupt);
+        engine.chain->SetObserver(&stop);
+        const int before = engine.chain->Tip()->height;
+        Must(engine.chain->ActivateBestChain());
+        CHECK(engine.chain->Tip()->height == before - 1);
+        Must(engine.chain->Flush(FlushMode::kAlways));
+    }
+    Engine engine(params, dir.Get() / "other");
     engine.Start();
-    CHECK(engine.chain->Tip()->height == left);
+    CHECK(engine.chain->Tip()->hash == branches.tip_b);
     REQUIRE(Must(VerifyChain(*engine.chain, 4, 0)));
 }
 
