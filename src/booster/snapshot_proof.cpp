@@ -163,7 +163,7 @@ bool SnapshotProof::HasEnded()
     const Result<> done = Prove();
     if (done || m_stop) return true;
     const bool again = SystemFailed(done);
-    m_needs_undo = false;
+    if (!again) m_needs_undo = false;
     SetPhase("failed");
     m_log.Error(
         "[snapshot] the history below block {} could not be proven, {}: {}", m_base->hash.ToHex(),

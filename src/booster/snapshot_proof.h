@@ -53,7 +53,7 @@ public:
     /** The verdict of this process. */
     Standing Now() const { return m_standing; }
     /** Whether it reads the blocks above the snapshot and their undo data, now or later. False
-     *  after an error: pruning does not wait for the next start, which may have the same error. */
+     *  after damage: pruning does not wait for the next start, which would find the same. */
     bool NeedsUndoData() const { return m_needs_undo; }
     /** Progress while the work is running or has failed. */
     std::optional<ProofProgress> Progress() const;

@@ -45,12 +45,22 @@ std::unique_ptr<CoinsWalk> ChainContext::WalkCoins(const HeaderNode* target) con
     Result<bool> done =
         walk->TakeBack(env, NewCoinsFolder(net_dir), kTakeBackMemoryBytes, interrupt, log);
     if (!done) {
+        RequireUnpruned(walk->Block()); // pruning may have overtaken it
         Error error = done.GetError();
         error.message += UndoNote();
         done = error;
     }
     if (!OrThrow(std::move(done))) throw RpcError{RpcCode::kMisc, "Shutting down"};
     return walk;
+}
+
+void ChainContext::RequireUnpruned(const HeaderNode& target) const
+{
+    const ChainManager& manager = Chain();
+    if (!manager.IsPruneMode() || &target == manager.Tip()) return;
+    if (manager.LastWithoutData().value_or(-1) < target.height) return;
+    throw RpcError{RpcCode::kMisc, "Could not roll back to requested height since necessary block "
+                                   "data is already pruned."};
 }
 
 TipInfo ChainContext::WaitForTip(const TipWaiters::Condition& condition,

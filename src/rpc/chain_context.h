@@ -89,6 +89,8 @@ struct ChainContext {
         if (ChainThread* const thread = chain_thread) return thread->Run(std::move(task));
         return task();
     }
+    /** Throws RpcError (-1) if blocks above `target`, whose undo data is needed, are pruned. */
+    void RequireUnpruned(const HeaderNode& target) const;
     /** A walk, ready for Next(), over the coins at `target`; null: at the tip. */
     std::unique_ptr<CoinsWalk> WalkCoins(const HeaderNode* target) const;
     /** Waits until the tip meets the condition, the time is over (0: no limit), or the node stops.

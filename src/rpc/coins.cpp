@@ -278,15 +278,6 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
     return *best;
 }
 
-/** -1 if blocks above `target`, which would have to be undone, are pruned. */
-void RequireUnpruned(const ChainManager& chain, const HeaderNode& target)
-{
-    if (!chain.IsPruneMode() || &target == chain.Tip()) return;
-    if (chain.LastWithoutData().value_or(-1) < target.height) return;
-    throw RpcError{RpcCode::kMisc, "Could not roll back to requested height since necessary block "
-                                   "data is already pruned."};
-}
-
 [[noreturn]] void ThrowNotOpened(const Path& path)
 {
     ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", path.string());
@@ -362,7 +353,7 @@ UniValue DumpTxOutSet(const ChainContext& context, const RpcCall& call)
     // While the coins are read the tip may change; the block stays.
     const HeaderNode& block = SnapshotTarget(chain.Read(), chain.Params(), call);
     const NewFile file(context, call.String(0), NewFile::Pipes::kTaken);
-    RequireUnpruned(chain, block);
+    context.RequireUnpruned(block);
     const CoinsStats stats =
         file.is_pipe ? DumpToPipe(context, block, file) : DumpToFile(context, block, file);
     UniValue out(UniValue::VOBJ);

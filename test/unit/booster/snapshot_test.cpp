@@ -483,7 +483,7 @@ TEST_CASE("the proof of a snapshot survives a failure or a power cut at any oper
     }
 }
 
-TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted, or cannot be")
+TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted")
 {
     const TempDir dir(MemoryFolder());
     PrepareProof(dir / "node");
@@ -504,7 +504,7 @@ TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted
         env.SetScript([fails](const FaultEnv::Operation&) { return fails; });
         start.Prove();
         CHECK(start.proven == (fails ? 0 : 1));
-        CHECK(start.session->Now().empty());
+        CHECK(start.session->Now().empty() == !fails); // after a failure it tries again
         env.SetScript([](const FaultEnv::Operation&) { return false; });
     }
 }
