@@ -14,8 +14,8 @@ namespace ibd {
 
 namespace {
 
-/** The records have heights only with the last spent coin of a transaction, so some of the others
- *  cannot be told from coins that were made later. */
+/** The records have heights only with the last spent coin of a transaction, so the others may be
+ *  coins that were made later. */
 Error OldUndo(const HeaderNode& node)
 {
     return BadData("the undo data of block {} at height {} is from a Bitcoin Core before 0.15 and "
