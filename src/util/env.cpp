@@ -112,24 +112,16 @@ Result<Bytes> ReadWholeStream(Env& env, const Path& path)
     return data;
 }
 
-namespace {
-
-Result<> WriteDurably(Env& env, const Path& path, ByteSpan data)
-{
-    IBD_ASSIGN_OR_RETURN(const auto file, env.OpenWrite(path, /*truncate=*/true));
-    IBD_RETURN_IF_ERROR(file->WriteAt(0, data));
-    return file->Sync();
-}
-
-} // namespace
-
 Result<> WriteFileAtomically(Env& env, const Path& name, ByteSpan data)
 {
     // A dangling link is replaced itself, so that the file exists afterwards.
     const Path path = env.Exists(name) ? env.FollowLink(name) : name;
     Path beside = path;
     beside += ".new";
-    Result<> written = WriteDurably(env, beside, data);
+    IBD_ASSIGN_OR_RETURN(auto file, env.OpenWrite(beside, /*truncate=*/true));
+    Result<> written = file->WriteAt(0, data);
+    if (written) written = file->Sync();
+    file.reset();
     if (written) written = env.Rename(beside, path);
     if (!written) {
         (void)env.Remove(beside); // a part, perhaps on a full disk

@@ -316,6 +316,11 @@ TEST_CASE("a file that could not be replaced leaves nothing beside it")
         CHECK(Must(ReadWholeFile(env, dir / "file")) == Bytes{'o', 'l', 'd'});
         CHECK_FALSE(std::filesystem::exists(dir / "file.new"));
     }
+    // A folder of this name is not ours.
+    FaultEnv env;
+    std::filesystem::create_directory(dir / "file.new");
+    CHECK_FALSE(WriteFileAtomically(env, dir / "file", AsBytes("new")));
+    CHECK(std::filesystem::exists(dir / "file.new"));
 }
 
 TEST_CASE("clocks advance and random bytes differ")
