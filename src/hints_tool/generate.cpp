@@ -29,7 +29,7 @@ Result<bool> IsComplete(Env& env, const Path& part, const ChainBlocks& blocks, H
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(part));
     if (!there) return false;
     const auto hints = OpenHints(env, part);
-    if (SystemFailed(hints)) return hints.GetError();
+    IBD_RETURN_IF_SYSTEM_ERROR(hints);
     return hints && (*hints)->Info().format == format &&
            (*hints)->Info().terminal_hash == blocks.Terminal().hash;
 }

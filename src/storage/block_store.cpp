@@ -54,16 +54,6 @@ Result<> RefuseLostKey(Env& env, const Path& path)
         path.string(), env.FollowLink(path).string());
 }
 
-/** The bytes of a record in its file. */
-Bytes FramedBytes(ByteSpan record, const std::array<uint8_t, 4>& magic, const XorKey& key)
-{
-    Bytes out(magic.begin(), magic.end());
-    Writer(out).U32(static_cast<uint32_t>(record.size()));
-    out.insert(out.end(), record.begin(), record.end());
-    key.Apply(out, 0);
-    return out;
-}
-
 Result<XorKey> ReadOrMakeKey(Env& env, Logger& log, const BlockStoreOptions& options)
 {
     const Path path = options.blocks_dir / kKeyName;
@@ -320,12 +310,12 @@ Result<bool> BlockStore::HoldsAtMost(ByteSpan first_block) const
     IBD_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
     if (size > kBlockFileChunk) return false;
     IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadWholeFile(m_env, BlockPath(0)));
-    const Bytes framed = FramedBytes(first_block, m_options.magic, m_key);
-    const ByteSpan all(bytes);
-    const bool has_first =
-        bytes.size() >= framed.size() && std::equal(framed.begin(), framed.end(), bytes.begin());
-    const ByteSpan rest = all.subspan(has_first ? framed.size() : 0);
-    return std::ranges::all_of(rest, [](uint8_t byte) { return byte == 0; }); // preallocated
+    const auto first = ReadBlock({0, kFrameHeaderSize});
+    IBD_RETURN_IF_SYSTEM_ERROR(first);
+    const bool has_first = first && std::ranges::equal(*first, first_block);
+    const size_t used = has_first ? kFrameHeaderSize + first_block.size() : 0;
+    return std::ranges::all_of(ByteSpan(bytes).subspan(used),
+                               [](uint8_t byte) { return byte == 0; }); // preallocated
 }
 
 template <typename Buffer>
