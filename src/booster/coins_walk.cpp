@@ -80,7 +80,7 @@ CoinsWalk::~CoinsWalk()
 }
 
 Result<bool> CoinsWalk::TakeBack(Env& env, const Path& directory, size_t memory_bytes,
-                                 const std::atomic<bool>& stop, Logger* log)
+                                 const std::atomic<bool>& stop, Logger& log)
 {
     if (!IsBelowTip()) return true;
     IBD_RETURN_IF_ERROR(env.CreateDirectories(directory));
@@ -88,13 +88,10 @@ Result<bool> CoinsWalk::TakeBack(Env& env, const Path& directory, size_t memory_
     m_directory = directory;
     CoinSorter sorter(env, m_directory, m_block.hash, memory_bytes);
     Bytes value;
-    std::optional<ProgressMeter> progress;
-    if (log) {
-        progress.emplace(env, *log,
-                         ProgressOptions{.label = "Reading spent coins",
-                                         .unit = "blocks",
-                                         .total = uint64_t(m_tip.height - m_block.height)});
-    }
+    ProgressMeter progress(env, log,
+                           {.label = "Reading spent coins",
+                            .unit = "blocks",
+                            .total = uint64_t(m_tip.height - m_block.height)});
     for (const HeaderNode* node = &m_tip; node != &m_block; node = node->prev) {
         if (stop) return false;
         const StoredBlock stored = m_chain.Where(*node);
@@ -103,7 +100,7 @@ Result<bool> CoinsWalk::TakeBack(Env& env, const Path& directory, size_t memory_
         IBD_ASSIGN_OR_RETURN(const BlockUndo undo, BlockArchive(m_chain.Blocks()).Undo(stored));
         IBD_RETURN_IF_ERROR(AddSpent(*node, block->view, undo,
                                      static_cast<uint32_t>(m_block.height), sorter, value));
-        if (progress) progress->Update(static_cast<uint64_t>(m_tip.height - node->height) + 1);
+        progress.Update(static_cast<uint64_t>(m_tip.height - node->height) + 1);
     }
     IBD_ASSIGN_OR_RETURN(const auto run, sorter.Finish(stop));
     if (!run) return false;

@@ -24,9 +24,9 @@ public:
     bool IsBelowTip() const { return &m_tip != &m_block; }
     /** Reads the blocks above and their undo data, and sorts the coins that they spend in
      *  `directory`, which it creates. False: stopped. Missing undo data is an error. Call it once,
-     *  on any thread; it takes no lock. `log` receives the progress; null: none. */
+     *  on any thread; it takes no lock. `log` receives the progress. */
     Result<bool> TakeBack(Env& env, const Path& directory, size_t memory_bytes,
-                          const std::atomic<bool>& stop, Logger* log = nullptr);
+                          const std::atomic<bool>& stop, Logger& log);
     /** The next coin; false at the end. */
     Result<bool> Next(OutPoint& outpoint, Coin& coin);
     /** The block that the coins are at. */
@@ -53,6 +53,9 @@ private:
     std::optional<std::pair<OutPoint, Coin>> m_next_spent;
     bool m_begun = false;
 };
+
+/** The place of an id in the order of a walk, in which ids are distributed evenly: 0 to 65,535. */
+inline uint32_t PlaceInWalk(const Txid& txid) { return 256u * txid.Span()[0] + txid.Span()[1]; }
 
 /** Counts and hashes the coins of a walk that has not begun. Returns early with an error when
  *  interrupted. */

@@ -149,7 +149,7 @@ bool SnapshotProof::Wait(std::chrono::milliseconds time)
 
 void SnapshotProof::Work()
 {
-    while (!HasEnded()) {
+    while (MayTryAgain(Prove())) {
         if (!Wait(m_hooks.pause)) return;
         m_log.Info("[snapshot] continuing the proof of the history below block {}",
                    m_base->hash.ToHex());
@@ -157,18 +157,17 @@ void SnapshotProof::Work()
     }
 }
 
-/** Runs the proof until it ends or fails. False: the next try may succeed. */
-bool SnapshotProof::HasEnded()
+/** Reports a failure. Whether it is one that a later try may not have. */
+bool SnapshotProof::MayTryAgain(const Result<>& done)
 {
-    const Result<> done = Prove();
-    if (done || m_stop) return true;
+    if (done || m_stop) return false;
     const bool again = SystemFailed(done);
     if (!again) m_needs_undo = false;
     SetPhase("failed");
     m_log.Error(
         "[snapshot] the history below block {} could not be proven, {}: {}", m_base->hash.ToHex(),
         again ? "the node tries again in ten minutes" : "a restart tries again", done.Message());
-    return !again;
+    return again;
 }
 
 Result<> SnapshotProof::Prove()
@@ -232,7 +231,7 @@ Result<bool> SnapshotProof::MakeCoins()
     IBD_RETURN_IF_ERROR(RemoveProofFiles(m_env, SpentFolder()));
     IBD_ASSIGN_OR_RETURN(
         const bool back,
-        walk->TakeBack(m_env, SpentFolder(), m_options.memory_bytes / 2, m_stop, &m_log));
+        walk->TakeBack(m_env, SpentFolder(), m_options.memory_bytes / 2, m_stop, m_log));
     if (!back) return false;
     IBD_ASSIGN_OR_RETURN(
         const SnapshotCoinsMade made,

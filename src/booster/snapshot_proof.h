@@ -64,7 +64,7 @@ private:
     Path CoinsFolder() const { return m_options.directory / "coins"; }
     Path SpentFolder() const { return m_options.directory / "spent"; }
     void Work();
-    bool HasEnded();
+    bool MayTryAgain(const Result<>& done);
     Result<> Prove();
     /** Null: stopped. */
     Result<std::unique_ptr<SnapshotCoins>> OpenCoins();

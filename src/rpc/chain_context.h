@@ -32,6 +32,7 @@ T OrThrow(Result<T> result)
 
 struct ChainContext {
     Env& env;
+    Logger& log; //!< of calls that take long
     TipWaiters& waiters;
     NodeWarnings& warnings;
     const std::atomic<bool>& interrupt;
@@ -63,8 +64,6 @@ struct ChainContext {
     const OverallProgress* overall = nullptr;
     /** Null in tests. */
     SnapshotSession* snapshots = nullptr;
-    /** Receives the progress of calls that take long; null in tests. */
-    Logger* log = nullptr;
 
     /** -28 until the block index is loaded. There may be no tip yet. */
     ChainManager& Headers() const;

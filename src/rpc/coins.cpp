@@ -287,11 +287,8 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
 CoinsStats WriteCoins(const ChainContext& context, const HeaderNode& target, SnapshotWriter& writer)
 {
     const auto walk = context.WalkCoins(&target);
-    std::optional<ProgressMeter> progress;
-    if (context.log) {
-        progress.emplace(context.env, *context.log,
-                         ProgressOptions{.label = "Writing a UTXO snapshot", .unit = "coins"});
-    }
+    ProgressMeter progress(context.env, context.log,
+                           {.label = "Writing a UTXO snapshot", .unit = "coins"});
     CoinsStatsBuilder stats(CoinsHashKind::kSerialized3);
     OutPoint outpoint;
     Coin coin;
@@ -300,11 +297,8 @@ CoinsStats WriteCoins(const ChainContext& context, const HeaderNode& target, Sna
         stats.Add(outpoint, std::move(coin));
         if (i % 65536 != 0) continue;
         if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
-        if (!progress) continue;
-        // Coins are ordered by ids, which are distributed evenly.
-        const uint64_t share = 256 * uint64_t{outpoint.txid.data()[0]} + outpoint.txid.data()[1];
-        progress->SetTotal(i * 65536 / (share + 1));
-        progress->Update(i);
+        progress.SetTotal(i * 65536 / (PlaceInWalk(outpoint.txid) + 1));
+        progress.Update(i);
     }
     OrThrow(writer.Finish());
     return stats.Finish();

@@ -30,11 +30,9 @@ Wanted CollectScripts(const UniValue& objects, const ChainParams& params)
     return wanted;
 }
 
-/** Coins are ordered by id, so its first bytes show the progress. */
 int Percent(const Txid& txid)
 {
-    const ByteSpan bytes = txid.Span();
-    return static_cast<int>(std::lround((256 * bytes[0] + bytes[1]) * 100.0 / 65536));
+    return static_cast<int>(std::lround(PlaceInWalk(txid) * 100.0 / 65536));
 }
 
 UniValue UnspentJson(const OutPoint& outpoint, const Coin& coin, const std::string& descriptor,

@@ -38,7 +38,7 @@ struct StandaloneCalls {
     TxAcceptance acceptance;
     BlockAssembler assembler{env, log, pool, {}};
     ControlContext control{env, table, log, "debug.log", 0, [] {}};
-    ChainContext chain{env, waiters, warnings, interrupt};
+    ChainContext chain{env, log, waiters, warnings, interrupt};
     ChainTipCoins coins{chain.chain, chain.env};
     TxSubmission submission{acceptance, pool, coins};
     FeeEstimator fees; //!< without data

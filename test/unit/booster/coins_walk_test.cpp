@@ -76,7 +76,7 @@ TEST_CASE("a walk has the coins at any block, also if the chain advances meanwhi
         INFO("height " << height);
         CHECK(walk->IsBelowTip() == (height != kMiddle));
         const Path folder = dir.Get() / std::to_string(height);
-        REQUIRE(Must(walk->TakeBack(engine.GetEnv(), folder, kLittle, kGoOn)));
+        REQUIRE(Must(walk->TakeBack(engine.GetEnv(), folder, kLittle, kGoOn, engine.GetLog())));
         CHECK((Collect(*walk) == expected[height]));
     }
     walks.clear();
@@ -87,7 +87,8 @@ TEST_CASE("a walk has the coins at any block, also if the chain advances meanwhi
     const HeaderNode* const early = engine.chain->Tip()->Ancestor(3);
     const auto walk = Must(CoinsWalk::Start(*engine.chain, early));
     const std::atomic<bool> stop = true;
-    CHECK_FALSE(Must(walk->TakeBack(engine.GetEnv(), dir / "stopped", kLittle, stop)));
+    CHECK_FALSE(
+        Must(walk->TakeBack(engine.GetEnv(), dir / "stopped", kLittle, stop, engine.GetLog())));
     Must(engine.chain->InvalidateBlock(*engine.chain->Tip()));
     CHECK(engine.chain->Tip()->height == kTop - 1);
     HeaderNode* const stale = engine.Node(BlockHeader::FromBytes(blocks.back().data()).Hash());
@@ -116,8 +117,9 @@ TEST_CASE("undo data without heights, as Core before 0.15 wrote it, is refused")
         Must(engine.Blocks().WriteUndo(tip.file, old, tip.prev->hash, uint32_t(tip.height)));
     tip.undo_pos = place.offset;
     const auto walk = Must(CoinsWalk::Start(*engine.chain, tip.prev));
-    CHECK_THAT(walk->TakeBack(engine.GetEnv(), dir / "spent", kLittle, kGoOn).Message(),
-               Catch::Contains("before 0.15") && Catch::Contains("-reindex"));
+    CHECK_THAT(
+        walk->TakeBack(engine.GetEnv(), dir / "spent", kLittle, kGoOn, engine.GetLog()).Message(),
+        Catch::Contains("before 0.15") && Catch::Contains("-reindex"));
 }
 
 } // namespace ibd::test

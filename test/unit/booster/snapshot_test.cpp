@@ -43,7 +43,8 @@ struct Chain {
     {
         auto walk = Must(CoinsWalk::Start(*serial.chain, &base));
         const std::atomic<bool> stop = false;
-        REQUIRE(Must(walk->TakeBack(serial.GetEnv(), dir / "spent", 1 << 16, stop)));
+        REQUIRE(
+            Must(walk->TakeBack(serial.GetEnv(), dir / "spent", 1 << 16, stop, serial.GetLog())));
         return walk;
     }
     void WriteSnapshot(Engine& serial)

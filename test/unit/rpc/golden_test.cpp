@@ -74,7 +74,7 @@ private:
     NodeWarnings m_warnings;
     std::unique_ptr<ChainStack> m_stack;
     TxPool m_pool{PoolLimits()};
-    ChainContext m_context{*m_env, m_waiters, m_warnings, m_interrupt};
+    ChainContext m_context{*m_env, *m_log, m_waiters, m_warnings, m_interrupt};
     RpcTable m_table{*m_env};
 };
 
