@@ -249,6 +249,17 @@ TEST_CASE("an atomic write replaces the file and leaves nothing beside it")
     }
 }
 
+/** What `condition` returns in another process. */
+template <typename Condition>
+static bool HoldsInChild(const Condition& condition)
+{
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(condition() ? 1 : 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status) == 1;
+}
+
 TEST_CASE("one holder of a lock at a time, in one process and across processes")
 {
     const TempDir dir;
@@ -259,11 +270,7 @@ TEST_CASE("one holder of a lock at a time, in one process and across processes")
     const auto failed = env->Lock(dir / "none" / ".lock");
     CHECK_THAT(failed.Message(), Catch::Contains("open lock file"));
     const auto other_process_locks = [&] {
-        const pid_t child = ::fork();
-        if (child == 0) ::_exit(Must(env->Lock(dir / ".lock")) ? 1 : 0);
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        return WEXITSTATUS(status) == 1;
+        return HoldsInChild([&] { return Must(env->Lock(dir / ".lock")) != nullptr; });
     };
     CHECK_FALSE(other_process_locks());
     { // A lock outlasts other descriptors of its file.
@@ -285,21 +292,14 @@ TEST_CASE("a lock and Core's exclude each other")
         whole.l_whence = SEEK_SET;
         return ::fcntl(fd, F_SETLK, &whole) == 0;
     };
-    const auto in_child = [](const auto& run) {
-        const pid_t child = ::fork();
-        if (child == 0) ::_exit(run() ? 1 : 0);
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        return WEXITSTATUS(status) == 1;
-    };
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     REQUIRE(fd >= 0);
     REQUIRE(core_locks(fd));
-    CHECK(in_child([&] { return !Must(env->Lock(path)); }));
+    CHECK(HoldsInChild([&] { return !Must(env->Lock(path)); }));
     ::close(fd);
     const auto held = Must(env->Lock(path));
     REQUIRE(held);
-    CHECK(in_child([&] { return !core_locks(::open(path.c_str(), O_RDWR | O_CLOEXEC)); }));
+    CHECK(HoldsInChild([&] { return !core_locks(::open(path.c_str(), O_RDWR | O_CLOEXEC)); }));
 }
 
 TEST_CASE("a file that could not be replaced leaves nothing beside it")
