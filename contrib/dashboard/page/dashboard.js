@@ -27,12 +27,14 @@ const count = (n) => Math.round(n).toLocaleString("en");
 // --- what the node does ----------------------------------------------------------------------------
 
 const kStateTexts = {
-  converting: "Converting the hints", waiting: "Waiting for headers", joining: "Making hints from the blocks",
+  converting: "Converting the hints",
+  waiting: "Waiting for headers", joining: "Making hints from the blocks",
   validating: "Checking every rule and script", folding: "Adding coins",
   judging: "Proving the hints", loading: "Writing the chainstate",
   publishing: "Putting the chainstate in place", accepted: "Hints proven", refused: "Hints refused",
 };
-const kBusy = ["converting", "waiting", "joining", "validating", "folding", "judging", "loading", "publishing"];
+const kBusy = ["converting", "waiting", "joining", "validating", "folding", "judging", "loading",
+  "publishing"];
 
 /** {text, fraction, left}: what the headline and the bar show. */
 function work(booster, chain) {
