@@ -3,6 +3,8 @@
 
 #include "crypto/ripemd160.h"
 #include "keys/descriptor.h"
+#include "keys/miniscript/script.h"
+#include "keys/miniscript/text.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -30,6 +32,7 @@ const char* FunctionName(DescriptorKind kind)
     case DescriptorKind::kTaproot: return "tr";
     case DescriptorKind::kRawTaproot: return "rawtr";
     case DescriptorKind::kUnused: return "unused";
+    case DescriptorKind::kMiniscript: break; // has no function around it
     }
     return "";
 }
@@ -62,6 +65,10 @@ std::string TreeText(const std::vector<std::string>& leaves, const std::vector<i
 
 std::string NodeText(const DescriptorNode& node, const DescriptorNetwork& network)
 {
+    if (node.kind == DescriptorKind::kMiniscript) {
+        return ToText(*node.miniscript, node.context,
+                      [&](uint32_t key) { return node.keys[key].ToString(network); });
+    }
     std::string inner;
     if (node.kind == DescriptorKind::kRaw) inner = ToHex(node.script);
     if (node.kind == DescriptorKind::kAddress) {
@@ -172,6 +179,40 @@ Made MadeMultiA(uint32_t threshold, std::vector<DerivedKey> keys, bool sorted)
     return {script, MultiText("multi_a", threshold, keys)};
 }
 
+void FindKeyHashes(const miniscript::Node& node, std::set<uint32_t>& keys)
+{
+    if (node.fragment == miniscript::Fragment::kKeyHash) keys.insert(node.keys[0]);
+    for (const miniscript::Node& sub : node.subs) FindKeyHashes(sub, keys);
+}
+
+/** As descriptors of scripts alone do, it has the canonical form of the script. */
+Made MadeMiniscript(const DescriptorNode& node, const std::vector<DerivedKey>& keys)
+{
+    std::vector<Bytes> bytes;
+    std::map<Bytes, DerivedKey> by_bytes;
+    std::map<Hash20, Bytes> by_hash;
+    for (const DerivedKey& key : keys) {
+        const XOnlyKey x = key.XOnly();
+        bytes.push_back(node.context == miniscript::Context::kTapscript ? Bytes(x.begin(), x.end())
+                                                                        : key.public_key);
+        by_bytes.emplace(bytes.back(), key);
+        by_hash.emplace(Hash160(bytes.back()), bytes.back());
+    }
+    const Bytes script = ToScript(*node.miniscript, node.context, bytes);
+    const auto read = FromScript(script, node.context, [&](const Hash20& hash) {
+        const auto it = by_hash.find(hash);
+        return it == by_hash.end() ? std::nullopt : std::optional(it->second);
+    });
+    const miniscript::Node& root = read ? read->root : *node.miniscript;
+    std::set<uint32_t> hashed; // Core shows these with all 33 bytes in taproot too
+    FindKeyHashes(root, hashed);
+    return {script, ToText(root, node.context, [&](uint32_t key) {
+                DerivedKey shown = by_bytes.at(read ? read->keys[key] : bytes[key]);
+                shown.x_only = shown.x_only && !hashed.contains(key);
+                return shown.ToString();
+            })};
+}
+
 /** Makes scripts of a node at one position of its range; adds the keys and scripts on the way to a
  *  ring, if given. */
 class Expander {
@@ -179,6 +220,16 @@ public:
     Expander(const DescriptorNetwork& network, uint32_t index, KeyRing* ring)
         : m_network(network), m_index(index), m_ring(ring)
     {
+    }
+
+    /** Notes the secrets of extended keys. As in Core they also serve keys that are written with
+     * the public form of the same extended key. */
+    void NoteRoots(const DescriptorNode& node)
+    {
+        for (const KeyExpression& key : node.keys) {
+            if (key.root.secret) m_roots.emplace(key.root.public_key, *key.root.secret);
+        }
+        for (const DescriptorNode& child : node.children) NoteRoots(child);
     }
 
     std::optional<std::vector<Made>> Expand(const DescriptorNode& node, bool in_taproot) const
@@ -201,6 +252,7 @@ public:
         case DescriptorKind::kMultiA: return std::vector{MadeMultiA(node.threshold, *keys, false)};
         case DescriptorKind::kSortedMultiA:
             return std::vector{MadeMultiA(node.threshold, *keys, true)};
+        case DescriptorKind::kMiniscript: return std::vector{MadeMiniscript(node, *keys)};
         case DescriptorKind::kSh: return Wrapped(node, InScriptHash);
         case DescriptorKind::kWsh: return Wrapped(node, InWitnessScriptHash);
         case DescriptorKind::kTaproot: return Taproot(node, (*keys)[0]);
@@ -216,13 +268,28 @@ private:
     {
         std::vector<DerivedKey> out;
         for (const KeyExpression& key : node.keys) {
-            auto derived = key.At(m_index);
+            auto derived = WithSecret(key).At(m_index);
             if (!derived) return std::nullopt;
             derived->x_only = x_only;
             if (m_ring != nullptr) Note(*derived, key.root);
+            if (m_ring != nullptr && node.kind == DescriptorKind::kMiniscript && x_only) {
+                m_ring->public_keys.emplace(Hash160(derived->XOnly()), derived->public_key);
+            }
             out.push_back(std::move(*derived));
         }
         return out;
+    }
+
+    KeyExpression WithSecret(KeyExpression key) const
+    {
+        if (!key.fixed.empty() || key.root.secret) return key;
+        if (const auto it = m_roots.find(key.root.public_key); it != m_roots.end()) {
+            key.root.secret = it->second;
+        } else if (m_ring != nullptr && !m_ring->secrets.empty()) {
+            const auto known = m_ring->secrets.find(Hash160(key.root.public_key));
+            if (known != m_ring->secrets.end()) key.root.secret = known->second.bytes;
+        }
+        return key;
     }
 
     void Note(const DerivedKey& key, const ExtendedKey& root) const
@@ -299,6 +366,7 @@ private:
     const DescriptorNetwork& m_network;
     uint32_t m_index;
     KeyRing* m_ring;
+    std::map<CompressedKey, SecretArray<32>> m_roots; //!< by the public key
 };
 
 } // namespace
@@ -340,7 +408,9 @@ bool OutputDescriptor::HasPrivateKeys() const
 
 std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t index) const
 {
-    const auto made = Expander(m_network, index, nullptr).Expand(m_root, false);
+    Expander expander(m_network, index, nullptr);
+    expander.NoteRoots(m_root);
+    const auto made = expander.Expand(m_root, false);
     if (!made) return std::nullopt;
     std::vector<ExpandedScript> out;
     for (const auto& [script, text] : *made) out.push_back({script, WithChecksum(text)});
@@ -349,7 +419,9 @@ std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t ind
 
 bool OutputDescriptor::Collect(uint32_t index, KeyRing& ring) const
 {
-    return Expander(m_network, index, &ring).Expand(m_root, false).has_value();
+    Expander expander(m_network, index, &ring);
+    expander.NoteRoots(m_root);
+    return expander.Expand(m_root, false).has_value();
 }
 
 } // namespace ibd

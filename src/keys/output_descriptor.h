@@ -1,10 +1,11 @@
 // Output descriptors (BIP380 to BIP386, BIP389): scripts to search for, as text. Supported
-// functions: pk pkh wpkh sh wsh combo multi sortedmulti tr (with a tree of pk, multi_a and
-// sortedmulti_a) rawtr addr raw. Not supported: miniscript, musig. Pure; any thread.
+// functions: pk pkh wpkh sh wsh combo multi sortedmulti tr (with a tree) multi_a sortedmulti_a
+// rawtr addr raw, and miniscript (BIP379) in wsh and tr. Not supported: musig. Pure; any thread.
 #pragma once
 
 #include "keys/descriptor_key.h"
 #include "keys/key_ring.h"
+#include "keys/miniscript/node.h"
 
 namespace ibd {
 
@@ -23,6 +24,7 @@ enum class DescriptorKind {
     kWsh,
     kTaproot,
     kRawTaproot,
+    kMiniscript,
     kUnused, //!< has a key but cannot make a script
 };
 
@@ -34,6 +36,9 @@ struct DescriptorNode {
     Bytes script;                    //!< of addr and raw
     std::vector<DescriptorNode> children;
     std::vector<int> depths; //!< of the leaves of tr, in the tree
+    /** Its keys are positions in `keys`. */
+    std::shared_ptr<const miniscript::Node> miniscript;
+    miniscript::Context context{}; //!< of the miniscript
 };
 
 /** A script of a descriptor, and a descriptor of that script alone. */

@@ -1,4 +1,7 @@
 // Parses the functions of an output descriptor; see output_descriptor.h.
+#include "keys/miniscript/brackets.h"
+#include "keys/miniscript/script.h"
+#include "keys/miniscript/text.h"
 #include "keys/output_descriptor.h"
 
 #include "script/taproot.h"
@@ -28,40 +31,6 @@ KeyPlace KeysOf(Place place)
     case Place::kTaproot: return KeyPlace::kTaproot;
     }
     return KeyPlace::kCompressed;
-}
-
-/** Takes the text up to the comma or closing bracket that ends an expression. */
-std::string_view TakeExpression(std::string_view& text)
-{
-    int level = 0;
-    size_t end = 0;
-    for (; end < text.size(); ++end) {
-        const char c = text[end];
-        if (c == '(' || c == '{') ++level;
-        if (level == 0 && (c == ')' || c == '}' || c == ',')) break;
-        if (level != 0 && (c == ')' || c == '}')) --level;
-    }
-    const std::string_view out = text.substr(0, end);
-    text.remove_prefix(end);
-    return out;
-}
-
-bool TakeCharacter(char c, std::string_view& text)
-{
-    if (text.empty() || text[0] != c) return false;
-    text.remove_prefix(1);
-    return true;
-}
-
-/** Leaves the text in the brackets of `name(...)`; false if `text` is not such a call. */
-bool TakeFunction(std::string_view name, std::string_view& text)
-{
-    if (text.size() < name.size() + 2 || !text.starts_with(name) || text[name.size()] != '(' ||
-        text.back() != ')') {
-        return false;
-    }
-    text = text.substr(name.size() + 1, text.size() - name.size() - 2);
-    return true;
 }
 
 /** Turns a list of lists, each as long as the longest or of length one, into that many lists of one
@@ -103,6 +72,8 @@ public:
             if (place != Place::kTop) return BadData("{}", function.misplaced);
             return (this->*function.parse)(inner);
         }
+        IBD_ASSIGN_OR_RETURN(Nodes nodes, ParseMiniscript(inner, place));
+        if (!nodes.empty()) return nodes;
         if (place == Place::kSh) return BadData("A function is needed within P2SH");
         if (place == Place::kWsh) return BadData("A function is needed within P2WSH");
         return BadData("'{}' is not a valid descriptor function", inner);
@@ -279,6 +250,84 @@ private:
         node.kind = DescriptorKind::kRaw;
         node.script = *script;
         return Nodes{std::move(node)};
+    }
+
+    /** None if it is no miniscript. */
+    Result<Nodes> ParseMiniscript(std::string_view text, Place place) const
+    {
+        const bool wsh = place == Place::kWsh;
+        const auto context = wsh ? miniscript::Context::kWsh : miniscript::Context::kTapscript;
+        std::vector<std::vector<KeyExpression>> keys;
+        std::string key_error;
+        const auto read_key = [&](std::string_view one) {
+            auto key = ParseKeyExpression(one, wsh ? KeyPlace::kCompressed : KeyPlace::kTaproot,
+                                          m_network);
+            if (key) {
+                keys.push_back(std::move(key).Value());
+            } else {
+                key_error = key.Message();
+            }
+            return static_cast<bool>(key);
+        };
+        auto root = miniscript::Parse(text, context, read_key);
+        if (!key_error.empty()) return BadData("{}", key_error);
+        if (!root) return Nodes();
+        if (!wsh && place != Place::kTaproot) {
+            return BadData("Miniscript expressions can only be used in wsh or tr.");
+        }
+        IBD_RETURN_IF_ERROR(CheckMiniscript(*root, context, keys));
+        size_t variants = 0;
+        for (const auto& key : keys) variants = std::max(variants, key.size());
+        const auto sets = Transpose(keys, variants);
+        if (!sets) {
+            return BadData("Miniscript: Multipath derivation paths have mismatched lengths");
+        }
+        const auto shared = std::make_shared<const miniscript::Node>(std::move(*root));
+        Nodes out;
+        for (const auto& set : *sets) {
+            DescriptorNode node;
+            node.kind = DescriptorKind::kMiniscript;
+            node.keys = set;
+            node.miniscript = shared;
+            node.context = context;
+            out.push_back(std::move(node));
+        }
+        return out;
+    }
+
+    /** Keys are compared at the first position of their range. As in Core, all keys that need a
+     *  secret for that are taken for the same key. */
+    Result<> CheckMiniscript(const miniscript::Node& root, miniscript::Context context,
+                             const std::vector<std::vector<KeyExpression>>& keys) const
+    {
+        std::vector<std::optional<Bytes>> first_keys;
+        for (const auto& key : keys) {
+            KeyExpression first = key[0];
+            first.root.secret.reset();
+            const auto derived = first.At(0);
+            first_keys.push_back(derived ? std::optional(derived->public_key) : std::nullopt);
+        }
+        const auto found = FindFault(root, context, miniscript::FirstEqual(first_keys));
+        if (found.fault == miniscript::Fault::kNone) return {};
+        const std::string text = ToText(
+            *found.where, context, [&](uint32_t key) { return keys[key][0].ToString(m_network); });
+        return BadData("{}{}", text, MiniscriptFault(found.fault));
+    }
+
+    static const char* MiniscriptFault(miniscript::Fault fault)
+    {
+        switch (fault) {
+        case miniscript::Fault::kInvalid: return " is invalid";
+        case miniscript::Fault::kMalleable: return " is not sane: malleable witnesses exist";
+        case miniscript::Fault::kUnsigned: return " is not sane: witnesses without signature exist";
+        case miniscript::Fault::kMixedLocks:
+            return " is not sane: contains mixes of timelocks expressed in blocks and seconds";
+        case miniscript::Fault::kRepeatedKey: return " is not sane: contains duplicate public keys";
+        case miniscript::Fault::kTooExpensive:
+            return " is not sane: needs witnesses that may exceed resource limits";
+        case miniscript::Fault::kUnsatisfiable: return " is not satisfiable";
+        default: return " is not sane";
+        }
     }
 
     Result<Nodes> ParseRawTaproot(std::string_view text)

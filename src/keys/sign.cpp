@@ -40,6 +40,15 @@ Hash20 AsHash20(ByteSpan bytes)
     return out;
 }
 
+template <typename Hash>
+std::optional<Bytes> FindIn(const std::map<Hash, Bytes>& preimages, ByteSpan hash)
+{
+    Hash wanted;
+    std::copy_n(hash.begin(), wanted.size(), wanted.begin());
+    const auto it = preimages.find(wanted);
+    return it == preimages.end() ? std::nullopt : std::optional(it->second);
+}
+
 /** The steps of one Solve(); each turns a script into the stack items that satisfy it. */
 class Steps {
 public:
@@ -51,11 +60,16 @@ public:
     /** For a script hash or a witness program the only stack item is the script, or hash, that the
      *  next step solves. */
     bool Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack);
+    /** A witness script that is a miniscript. */
+    bool RunMiniscript(ByteSpan script, std::vector<Bytes>& stack);
+
+    std::optional<Bytes> Sign(ByteSpan key, ByteSpan script_code, SigVersion version);
+    const SignatureMaker& Maker() const { return m_maker; }
+    const SpendData& Data() const { return m_data; }
 
 private:
     std::optional<Bytes> FindScript(const Hash20& hash) const;
     std::optional<Bytes> FindKey(const Hash20& hash) const;
-    std::optional<Bytes> Sign(ByteSpan key, ByteSpan script_code, SigVersion version);
     bool ToKey(ByteSpan key, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
     bool ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
     bool ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion version,
@@ -199,12 +213,46 @@ bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vect
     return false;
 }
 
-bool IsSingleKeyMiniscript(ByteSpan script)
+/** The input that a witness script's miniscript is satisfied for. */
+class WshSource final : public miniscript::WitnessSource {
+public:
+    WshSource(Steps& steps, ByteSpan script) : m_steps(steps), m_script(script) {}
+
+    std::optional<Bytes> Sign(ByteSpan key) override
+    {
+        return m_steps.Sign(key, m_script, SigVersion::kWitnessV0);
+    }
+    std::optional<Bytes> FindPreimage(miniscript::Fragment function, ByteSpan hash) const override
+    {
+        return m_steps.Data().preimages.Find(function, hash);
+    }
+    bool IsOlder(uint32_t lock) const override
+    {
+        return m_steps.Maker().Checker().CheckSequence(lock);
+    }
+    bool IsAfter(uint32_t lock) const override
+    {
+        return m_steps.Maker().Checker().CheckLockTime(lock);
+    }
+
+private:
+    Steps& m_steps;
+    const ByteSpan m_script;
+};
+
+bool Steps::RunMiniscript(ByteSpan script, std::vector<Bytes>& stack)
 {
-    const ScriptTemplate shape = ClassifyScript(script);
-    return shape.kind == ScriptKind::kPubkeyHash ||
-           (shape.kind == ScriptKind::kPubkey &&
-            shape.parts[0].size() == std::tuple_size_v<CompressedKey>);
+    const auto find_key = [&](const Hash20& hash) {
+        auto key = FindKey(hash);
+        if (!key) m_data.missing_keys.push_back(hash);
+        return key;
+    };
+    const auto found = FromScript(script, miniscript::Context::kWsh, find_key);
+    if (!found || !IsSane(*found)) return false;
+    WshSource source(*this, script);
+    auto items = Satisfy(*found, source);
+    if (items) stack = std::move(*items);
+    return items.has_value();
 }
 
 bool IsWrapping(ScriptKind kind)
@@ -214,6 +262,16 @@ bool IsWrapping(ScriptKind kind)
 }
 
 } // namespace
+
+std::optional<Bytes> Preimages::Find(miniscript::Fragment function, ByteSpan hash) const
+{
+    switch (function) {
+    case miniscript::Fragment::kRipemd160: return FindIn(ripemd160, hash);
+    case miniscript::Fragment::kSha256: return FindIn(sha256, hash);
+    case miniscript::Fragment::kHash160: return FindIn(hash160, hash);
+    default: return FindIn(hash256, hash);
+    }
+}
 
 bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
            SpendData& data)
@@ -241,10 +299,8 @@ bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& ma
         const Bytes script = stack[0];
         data.witness_script = script;
         solved = steps.Run(script, SigVersion::kWitnessV0, inner, stack) && !IsWrapping(inner);
-        // Core tries these again as miniscript, and so reports missing items twice.
-        if (!solved && IsSingleKeyMiniscript(script)) {
-            steps.Run(script, SigVersion::kWitnessV0, inner, stack);
-        }
+        // Some templates are miniscripts too: then missing items are reported twice, as in Core.
+        if (!solved && stack.empty()) solved = steps.RunMiniscript(script, stack);
         stack.push_back(script);
         data.witness = std::move(stack);
         data.by_witness = true;

@@ -1,9 +1,10 @@
 // Solves output scripts: the signatures, keys and scripts that an input must carry, from the
-// available ones. Supports the standard templates, and taproot leaves of pk() and multi_a(); no
-// miniscript. One thread.
+// available ones. Supports the standard templates, and miniscript in P2WSH and in taproot leaves.
+// One thread.
 #pragma once
 
 #include "keys/key_ring.h"
+#include "keys/miniscript/satisfy.h"
 #include "primitives/transaction.h"
 #include "script/standard.h"
 #include "script/verify.h"
@@ -21,6 +22,17 @@ using TapKeyOrigin = std::pair<std::set<Hash32>, KeyOrigin>;
 /** A key in a leaf, by the leaf's hash. */
 using TapScriptKey = std::pair<XOnlyKey, Hash32>;
 
+/** Preimages by their hash. */
+struct Preimages {
+    std::map<Hash20, Bytes> ripemd160;
+    std::map<Hash32, Bytes> sha256;
+    std::map<Hash20, Bytes> hash160;
+    std::map<Hash32, Bytes> hash256;
+
+    /** `function`: as in miniscript::WitnessSource. */
+    std::optional<Bytes> Find(miniscript::Fragment function, ByteSpan hash) const;
+};
+
 /** Known data for spending an output, and the missing items. */
 struct SpendData {
     bool complete = false;   //!< script_sig and witness are complete
@@ -36,6 +48,7 @@ struct SpendData {
     Bytes taproot_signature;             //!< of the key path
     std::map<TapScriptKey, Bytes> taproot_script_signatures;
     std::map<XOnlyKey, TapKeyOrigin> taproot_origins;
+    Preimages preimages;
 
     std::vector<Hash20> missing_keys; //!< public keys known only by hash
     std::vector<Hash20> missing_signatures;

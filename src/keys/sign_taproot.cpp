@@ -1,4 +1,4 @@
-// See sign.h. This file: taproot outputs (BIP341), by their key or by a leaf of pk() or multi_a().
+// See sign.h. This file: taproot outputs (BIP341), by their key or by a leaf.
 #include "keys/sign.h"
 
 #include "primitives/serialize.h"
@@ -14,46 +14,6 @@ XOnlyKey AsXOnly(ByteSpan bytes)
     XOnlyKey out;
     std::copy_n(bytes.begin(), out.size(), out.begin());
     return out;
-}
-
-/** A leaf that needs signatures of some of its keys. */
-struct KeyLeaf {
-    size_t threshold = 1;
-    std::vector<XOnlyKey> keys;
-};
-
-std::optional<int64_t> PushedNumber(const ScriptIterator& it)
-{
-    if (const auto small = SmallInt(it.Op())) return *small;
-    const bool pushed = it.Op() <= OP_PUSHDATA4 && IsMinimalPush(it.Op(), it.Data());
-    return pushed ? DecodeScriptNum(it.Data(), /*require_minimal=*/true) : std::nullopt;
-}
-
-/** Parses <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
-std::optional<KeyLeaf> ParseKeyLeaf(ByteSpan script)
-{
-    KeyLeaf leaf;
-    ScriptIterator it(script);
-    std::optional<int64_t> threshold;
-    while (it.Next()) {
-        if (threshold) return std::nullopt; // there is an operation after NUMEQUAL
-        uint8_t next = OP_NUMEQUAL;
-        if (it.Op() == std::tuple_size_v<XOnlyKey>) { // a direct push
-            leaf.keys.push_back(AsXOnly(it.Data()));
-            next = leaf.keys.size() == 1 ? OP_CHECKSIG : OP_CHECKSIGADD;
-        } else {
-            threshold = PushedNumber(it);
-            if (!threshold) return std::nullopt;
-        }
-        if (!it.Next() || it.Op() != next) return std::nullopt;
-    }
-    const auto count = static_cast<int64_t>(leaf.keys.size());
-    const int64_t wanted = threshold.value_or(1);
-    if (it.Failed() || wanted < 1 || wanted > count || (!threshold && count > 1)) {
-        return std::nullopt;
-    }
-    leaf.threshold = static_cast<size_t>(wanted);
-    return leaf;
 }
 
 class Leaves {
@@ -72,38 +32,78 @@ public:
         if (leaf != nullptr) it->second.first.insert(*leaf);
     }
 
-    /** Signatures under the leaf's keys, the last key's first; nothing if there are too few. Signs
-     *  with all keys, as other signers may need signatures that are not used here. */
+    /** The witness of a leaf without its script; nothing: items are missing, or the leaf is no sane
+     *  miniscript. */
     std::optional<std::vector<Bytes>> Sign(ByteSpan script)
     {
-        const auto leaf = ParseKeyLeaf(script);
-        if (!leaf) return std::nullopt;
-        const Hash32 hash = TapLeafHash(kLeafTapscript, script);
-        std::vector<Bytes> stack;
-        size_t made = 0;
-        for (auto key = leaf->keys.rbegin(); key != leaf->keys.rend(); ++key) {
-            const Bytes signature = SignOne(*key, hash);
-            const bool used = !signature.empty() && made < leaf->threshold;
-            stack.push_back(used ? signature : Bytes());
-            made += used ? 1 : 0;
-        }
-        return made == leaf->threshold ? std::optional(stack) : std::nullopt;
+        const auto find_key = [&](const Hash20& hash) { return FindKey(hash); };
+        const auto found = FromScript(script, miniscript::Context::kTapscript, find_key);
+        if (!found || !IsSane(*found)) return std::nullopt;
+        LeafSource source(*this, TapLeafHash(kLeafTapscript, script));
+        return Satisfy(*found, source);
     }
 
 private:
-    Bytes SignOne(const XOnlyKey& key, const Hash32& leaf)
+    /** The input that a leaf's miniscript is satisfied for. */
+    class LeafSource final : public miniscript::WitnessSource {
+    public:
+        LeafSource(Leaves& leaves, const Hash32& leaf) : m_leaves(leaves), m_leaf(leaf) {}
+
+        std::optional<Bytes> Sign(ByteSpan key) override
+        {
+            return m_leaves.SignOne(AsXOnly(key), m_leaf);
+        }
+        std::optional<Bytes> FindPreimage(miniscript::Fragment function,
+                                          ByteSpan hash) const override
+        {
+            return m_leaves.m_data.preimages.Find(function, hash);
+        }
+        bool IsOlder(uint32_t lock) const override
+        {
+            return m_leaves.m_maker.Checker().CheckSequence(lock);
+        }
+        bool IsAfter(uint32_t lock) const override
+        {
+            return m_leaves.m_maker.Checker().CheckLockTime(lock);
+        }
+
+    private:
+        Leaves& m_leaves;
+        const Hash32 m_leaf;
+    };
+
+    std::optional<Bytes> SignOne(const XOnlyKey& key, const Hash32& leaf)
     {
         NoteOrigin(key, &leaf);
         auto& known = m_data.taproot_script_signatures;
         if (const auto it = known.find({key, leaf}); it != known.end()) return it->second;
-        const auto signature = m_maker.Schnorr(key, {leaf, std::nullopt});
+        auto signature = m_maker.Schnorr(key, {leaf, std::nullopt});
         if (signature) known[{key, leaf}] = *signature;
-        return signature.value_or(Bytes());
+        return signature;
+    }
+
+    /** By the Hash160 of its 32 bytes. */
+    std::optional<Bytes> FindKey(const Hash20& hash)
+    {
+        if (m_by_hash.empty()) {
+            for (const auto& [key, origin] : m_data.taproot_origins) {
+                m_by_hash.emplace(Hash160(key), key);
+            }
+        }
+        if (const auto it = m_by_hash.find(hash); it != m_by_hash.end()) {
+            return Bytes(it->second.begin(), it->second.end());
+        }
+        if (const auto it = m_keys.public_keys.find(hash); it != m_keys.public_keys.end()) {
+            return Bytes(it->second.begin() + 1, it->second.end());
+        }
+        m_data.missing_keys.push_back(hash);
+        return std::nullopt;
     }
 
     const KeyRing& m_keys;
     const SignatureMaker& m_maker;
     SpendData& m_data;
+    std::map<Hash20, XOnlyKey> m_by_hash; //!< the keys that the data had at the first search
 };
 
 size_t SizeOf(const std::vector<Bytes>& witness)

@@ -36,6 +36,8 @@ SpendData SpendDataOf(const PsbtInput& input)
     out.taproot_signature = input.taproot_signature;
     out.taproot_script_signatures = input.taproot_script_signatures;
     out.taproot_origins = input.taproot_origins;
+    out.preimages = {input.ripemd160_preimages, input.sha256_preimages, input.hash160_preimages,
+                     input.hash256_preimages};
     return out;
 }
 

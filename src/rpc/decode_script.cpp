@@ -4,7 +4,7 @@
 #include "jsonrpc/json.h"
 #include "keys/asm.h"
 #include "keys/descriptor.h"
-#include "keys/miniscript.h"
+#include "keys/miniscript/text.h"
 #include "rpc/tx_json.h"
 #include "rpc/util_calls.h"
 #include "util/hex.h"
@@ -74,7 +74,7 @@ std::string WitnessDescriptor(const ScriptTemplate& shape, ByteSpan script, Byte
         const std::string known = InferDescriptor(script, prefixes);
         if (known.starts_with("multi(")) inner = known.substr(0, known.find('#'));
     } else if (shape.kind == ScriptKind::kNonStandard) {
-        inner = InferMiniscript(script);
+        inner = miniscript::TextOf(script);
     }
     if (!inner) return InferDescriptor(form, prefixes);
     const std::string text = "wsh(" + *inner + ")";

@@ -32,6 +32,9 @@ SHAPES = [
     "tr({0})", "tr({0},pk({1}))", "tr({x2},{{pk({0}),multi_a(2,{1},{0})}})", "rawtr({0})",
     "wpkh([d34db33f/84h]{3}/0/*)", "tr({3}/1/*,{{pk({3}/2),pk({x0})}})", "multi(1,{0},{3}/5)",
     "wsh(multi(2,{3}/0,{3}/1))", "combo({0})", "pk({1})",
+    "wsh(thresh(2,pk({0}),s:pk({1}),s:pk({2})))", "sh(wsh(and_v(v:pkh({0}),pk({1}))))",
+    "wsh(or_d(pk({2}),and_v(v:pkh({0}),older(1))))",
+    "tr({x2},{{and_v(v:pk({0}),pk({1})),or_i(pkh({1}),and_v(v:pk({0}),after(9)))}})",
 ]
 HASH_TYPES = [None, "DEFAULT", "ALL", "NONE", "SINGLE|ANYONECANPAY"]
 

@@ -1,4 +1,4 @@
-#include "keys/miniscript.h"
+#include "keys/miniscript/text.h"
 
 #include "support/catch.h"
 #include "util/hex.h"
@@ -17,7 +17,7 @@ const std::string kHash(40, 'f'); // of 20 bytes
 /** "-": none. */
 std::string Inferred(const std::string& hex)
 {
-    return InferMiniscript(*FromHex(hex)).value_or("-");
+    return miniscript::TextOf(*FromHex(hex)).value_or("-");
 }
 
 } // namespace
