@@ -8,6 +8,7 @@
 #include "rpc/tx_json.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace ibd {
@@ -107,23 +108,74 @@ void AddBlock(const ChainContext& context, const HeaderNode& node, Activity& act
     }
 }
 
-/** The transactions of the pool, in the order of mining. */
+/** The transactions that the pool has at one moment. */
+class PoolMoment {
+public:
+    explicit PoolMoment(const TxPool& pool)
+    {
+        const Lock lock(pool.mutex);
+        for (const PoolTx* const entry : pool.InOrder()) {
+            m_by_id.emplace(entry->tx->Id(), entry->tx.get());
+            m_txs.push_back(entry->tx);
+        }
+    }
+
+    /** In the order of mining. */
+    std::span<const TransactionRef> Txs() const { return m_txs; }
+    /** Null: the pool has no such transaction. */
+    const Transaction* Find(const Txid& id) const
+    {
+        const auto it = m_by_id.find(id);
+        return it == m_by_id.end() ? nullptr : it->second;
+    }
+
+private:
+    std::vector<TransactionRef> m_txs;
+    std::map<Txid, const Transaction*> m_by_id;
+};
+
+/** The outputs that a transaction of the pool spends; nothing: one is spent by a block, and the
+ *  transaction has left the pool. */
+std::optional<std::vector<MutableOutput>> SpentBy(const TxView& tx, const PoolMoment& moment,
+                                                  const CoinsCache& coins)
+{
+    std::vector<MutableOutput> out;
+    for (const InputView& input : tx.inputs) {
+        const OutPoint prevout = input.Prevout();
+        if (const Transaction* const parent = moment.Find(prevout.txid)) {
+            const OutputView& output = (*parent)->outputs[prevout.vout];
+            out.push_back(
+                {output.value, Bytes(output.script_pubkey.begin(), output.script_pubkey.end())});
+        } else if (const auto coin = OrThrow(coins.Read(prevout))) {
+            const ByteSpan script = coin->script;
+            out.push_back({coin->value, Bytes(script.begin(), script.end())});
+        } else {
+            return std::nullopt;
+        }
+    }
+    return out;
+}
+
+/** Reads coins of a few transactions at a time, as blocks wait meanwhile and the disk may be slow.
+ */
 void AddPool(const ChainContext& context, const TxPool& pool, Activity& activity)
 {
-    const CoinsGuard coins = context.Chain().HoldCoins();
-    const Lock lock(pool.mutex);
-    for (const PoolTx* const entry : pool.InOrder()) {
-        const TxView& tx = entry->tx->View();
-        for (size_t i = 0; i < tx.inputs.size(); ++i) {
-            const OutPoint prevout = tx.inputs[i].Prevout();
-            if (const PoolTx* const parent = pool.Find(prevout.txid)) {
-                const OutputView& output = (*parent->tx)->outputs[prevout.vout];
-                activity.Spend(nullptr, tx, i, output.value, output.script_pubkey);
-            } else if (const auto coin = OrThrow(coins.Cache().Read(prevout))) {
-                activity.Spend(nullptr, tx, i, coin->value, coin->script);
+    constexpr size_t kTxsAtOnce = 16;
+    const PoolMoment moment(pool);
+    const auto txs = moment.Txs();
+    for (size_t first = 0; first < txs.size(); first += kTxsAtOnce) {
+        if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
+        const CoinsGuard coins = context.Chain().HoldCoins();
+        for (const TransactionRef& one :
+             txs.subspan(first).first(std::min(kTxsAtOnce, txs.size() - first))) {
+            const TxView& tx = one->View();
+            const auto spent = SpentBy(tx, moment, coins.Cache());
+            if (!spent) continue;
+            for (size_t i = 0; i < spent->size(); ++i) {
+                activity.Spend(nullptr, tx, i, (*spent)[i].value, (*spent)[i].script_pubkey);
             }
+            activity.Receive(nullptr, tx);
         }
-        activity.Receive(nullptr, tx);
     }
 }
 
