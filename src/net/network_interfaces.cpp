@@ -216,6 +216,13 @@ std::vector<std::pair<AddrInfo, AddrMan::Position>> AddressControl::Table(bool t
     return m_state.thread.Ask([&] { return m_addresses.Others().Entries(tried); });
 }
 
+void AddressControl::Save()
+{
+    const auto [file, count] = m_state.thread.Ask(
+        [&] { return std::pair(m_addresses.PeersFileNow(), m_addresses.Others().Size()); });
+    m_addresses.WritePeersFile(file, count);
+}
+
 // Blocks and hints.
 
 void BlockFetching::DownloadInto(DownloadGoal& goal, BlockSink& sink)

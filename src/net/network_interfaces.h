@@ -135,6 +135,8 @@ public:
     /** Numbers for one network, or for all. */
     AddressCounts Counts(std::optional<AddressNetwork> network);
     std::vector<std::pair<AddrInfo, AddrMan::Position>> Table(bool tried);
+    /** Writes peers.dat, on the caller's thread, so that peers do not wait for a slow disk. */
+    void Save();
 
 private:
     NetworkState& m_state;

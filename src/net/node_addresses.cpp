@@ -30,7 +30,6 @@ Result<> NodeAddresses::Load()
 void NodeAddresses::Start()
 {
     FindOwn();
-    m_last_save = m_at.env.MonotonicMicros();
     LogMapHealth();
 }
 
@@ -51,18 +50,20 @@ void NodeAddresses::FindOwn()
     }
 }
 
-void NodeAddresses::SavePeersFile()
+Bytes NodeAddresses::PeersFileNow() const { return PeersFile(m_at.params.magic, *m_others); }
+
+void NodeAddresses::WritePeersFile(ByteSpan file, size_t addresses) const
 {
     const int64_t start = m_at.env.MonotonicMicros();
-    const auto saved = SavePeers(Files(), *m_others);
+    const auto saved = SavePeers(Files(), file);
     if (!saved) return m_at.log.Error("{}", saved.Message());
-    m_at.log.Debug(LogCategory::kNet, "Flushed {} addresses to peers.dat {}ms", m_others->Size(),
+    m_at.log.Debug(LogCategory::kNet, "Flushed {} addresses to peers.dat {}ms", addresses,
                    (m_at.env.MonotonicMicros() - start) / 1'000);
 }
 
 void NodeAddresses::Save()
 {
-    SavePeersFile();
+    WritePeersFile(PeersFileNow(), m_others->Size());
     if (m_options.connect_only) return;
     std::vector<PeerAddress> anchors;
     for (const auto& [id, link] : m_state.peers.All()) {
@@ -80,9 +81,6 @@ void NodeAddresses::Save()
 void NodeAddresses::Tick(int64_t now)
 {
     if (now - m_last_map_health >= kMapHealthInterval) LogMapHealth();
-    if (now - m_last_save < kSaveInterval) return;
-    m_last_save = now;
-    SavePeersFile();
 }
 
 std::vector<PeerAddress> NodeAddresses::Known(size_t count, std::optional<AddressNetwork> network,

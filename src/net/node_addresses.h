@@ -15,7 +15,6 @@ public:
     static constexpr size_t kMaxAnswers = 256;
     static constexpr size_t kAnswerPercent = 23; //!< part of the known addresses in an answer to
                                                  //!< getaddr
-    static constexpr int64_t kSaveInterval = 15 * 60 * kSecond; //!< of peers.dat
     static constexpr int64_t kMapHealthInterval = 24 * 60 * 60 * kSecond;
 
     NodeAddresses(NetworkState& state, const AccessRules& access);
@@ -28,6 +27,10 @@ public:
     void Tick(int64_t now);
     /** Writes peers.dat and anchors.dat. */
     void Save();
+    /** The contents for peers.dat. */
+    Bytes PeersFileNow() const;
+    /** Writes peers.dat; on any thread, by one call at a time. A failure is logged. */
+    void WritePeersFile(ByteSpan file, size_t addresses) const;
     AddressFileContext Files() const;
 
     /** Addresses of other nodes; Load() must have succeeded. */
@@ -59,7 +62,6 @@ public:
 
 private:
     void FindOwn();
-    void SavePeersFile();
     void LogMapHealth();
 
     NetworkState& m_state;
@@ -73,8 +75,7 @@ private:
         int64_t until = 0; //!< seconds since 1970
     };
     std::map<Bytes, CachedAnswer> m_answers; //!< by kind of connection; at most kMaxAnswers
-    int64_t m_last_save = 0;                 //!< microseconds, monotonic
-    int64_t m_last_map_health = 0;           //!< likewise
+    int64_t m_last_map_health = 0;           //!< microseconds, monotonic
 };
 
 } // namespace ibd

@@ -31,6 +31,7 @@ constexpr uint64_t kLeastOpenFiles = 160; //!< Core's number without peers
 
 constexpr const char* kFeeFile = "fee_estimates.dat";
 constexpr std::chrono::hours kSaveFeesEvery{1};
+constexpr std::chrono::minutes kSaveAddressesEvery{15};
 // Interval between announcements of users' transactions that no peer has fetched.
 constexpr std::chrono::minutes kAnnounceAgainAfter{10};
 constexpr std::chrono::minutes kAnnounceAgainBefore{15};
@@ -438,7 +439,7 @@ Result<> Node::GoLive()
     IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
     m_network->Follow(*m_chain_thread);
     m_net.network = m_network->Peers();
-    ScheduleTxs();
+    SchedulePeers();
     m_chain_context.chain_thread = m_chain_thread.get();
     m_chain_context.chain = m_chain;
     m_tx_intake.Start([this] { m_network->Wake(); },
@@ -495,10 +496,11 @@ void Node::LoadPool()
     m_pool_context.loaded = !m_interrupt;
 }
 
-void Node::ScheduleTxs()
+void Node::SchedulePeers()
 {
     PeerNetwork* const peers = m_net.network;
     if (!peers) return;
+    m_scheduler.Every(kSaveAddressesEvery, [peers] { peers->Addresses().Save(); });
     m_scheduler.EveryBetween(kAnnounceAgainAfter, kAnnounceAgainBefore,
                              [peers] { peers->Txs().AnnounceAgain(); });
     m_scheduler.EveryBetween(kSendAgainAfter, kSendAgainBefore,

@@ -86,8 +86,8 @@ private:
     Result<> Sync();
     Result<> LoadBlockFiles();
     void LoadPool();
-    /** The regular jobs of peers about transactions. */
-    void ScheduleTxs();
+    /** The regular jobs of peers. */
+    void SchedulePeers();
     void SavePool();
     void ForwardJobs(std::chrono::seconds time);
     void LoadFeeEstimates();

@@ -71,6 +71,16 @@ class Sync(Peers):
     def test_v2(self):
         self.sync("-v2transport=1", "v2")
 
+    def test_addresses_are_saved_regularly(self):
+        node = self.node("regtest", "-debug=net").start()
+        self.assertTrue(node.rpc("addpeeraddress", "1.2.3.4", 8333)["success"])
+        node.rpc("mockscheduler", 15 * 60)
+        wait_until(lambda: "Flushed 1 addresses to peers.dat" in node.log_text, "peers.dat")
+        node.kill()
+        node.start()
+        known = [entry["address"] for entry in node.rpc("getnodeaddresses", 0)]
+        self.assertEqual(known, ["1.2.3.4"])
+
     def test_user_agents_are_those_of_getnetworkinfo(self):
         giver = self.listener("-uacomment=testnode0")
         taker = self.node("regtest", f"-connect={self.address(giver)}", "-uacomment=testnode1")

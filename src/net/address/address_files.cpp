@@ -99,13 +99,17 @@ Bytes FrameAddressFile(const NetworkMagic& magic, ByteSpan contents)
     return out;
 }
 
-Result<> SavePeers(const AddressFileContext& files, const AddrMan& addresses)
+Bytes PeersFile(const NetworkMagic& magic, const AddrMan& addresses)
 {
     Bytes contents;
     Writer writer(contents);
     addresses.Serialize(writer);
-    return WriteFileAtomically(files.env, files.folder / kPeersFile,
-                               FrameAddressFile(files.magic, contents));
+    return FrameAddressFile(magic, contents);
+}
+
+Result<> SavePeers(const AddressFileContext& files, ByteSpan whole_file)
+{
+    return WriteFileAtomically(files.env, files.folder / kPeersFile, whole_file);
 }
 
 Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
@@ -148,7 +152,8 @@ Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
                              path.string());
     }
     auto fresh = make();
-    const Result<> saved = SavePeers(files, *fresh); // tried again while the node runs
+    const Result<> saved =
+        SavePeers(files, PeersFile(files.magic, *fresh)); // tried again while the node runs
     if (!saved) files.logger.Error("{}", saved.Message());
     return fresh;
 }

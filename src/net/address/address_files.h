@@ -39,7 +39,9 @@ struct AddrManOptions {
  *  peers.dat.bak). A failed write is only logged. Error texts are Core's. */
 Result<std::unique_ptr<AddrMan>> LoadPeers(const AddressFileContext& files,
                                            const AddrManOptions& options);
-Result<> SavePeers(const AddressFileContext& files, const AddrMan& addresses);
+/** The contents of the whole file. */
+Bytes PeersFile(const NetworkMagic& magic, const AddrMan& addresses);
+Result<> SavePeers(const AddressFileContext& files, ByteSpan whole_file);
 
 /** Reads anchors.dat and removes it, so that peers which crash the node are not tried again. Empty
  *  if it is missing or damaged. */

@@ -91,7 +91,7 @@ int Write(const AddressFileContext& files)
             man.Good(EndpointOf(address), time);
         }
     }
-    const auto saved = SavePeers(files, man);
+    const auto saved = SavePeers(files, PeersFile(files.magic, man));
     if (!saved) std::cerr << saved.Message() << '\n';
     PrintTable(man, false);
     PrintTable(man, true);

@@ -432,7 +432,7 @@ TEST_CASE("peers.dat and anchors.dat in a folder", "[addr_man]")
     CHECK(env->Exists(peers));
     s.Add("1.2.3.4");
     s.Add(kOnion);
-    Must(SavePeers(files, s.man));
+    Must(SavePeers(files, PeersFile(files.magic, s.man)));
     CHECK(TableOf(*Must(LoadPeers(files, options)), false) == TableOf(s.man, false));
 
     const Bytes good = Must(ReadWholeFile(*env, peers));
