@@ -1,6 +1,8 @@
 // See descriptor_key.h.
 #include "keys/descriptor_key.h"
 
+#include "crypto/musig_keys.h"
+#include "keys/miniscript/brackets.h"
 #include "util/hex.h"
 #include "util/strings.h"
 
@@ -11,6 +13,10 @@
 namespace ibd {
 
 namespace {
+
+/** In the extended key of an aggregate (BIP328). */
+constexpr const char* kAggregateChainCode =
+    "868087ca02a6f974c4598924c36b57762d32cb45717167e300622c7167e38965";
 
 bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
@@ -190,6 +196,98 @@ Result<KeyOrigin> ParseOrigin(std::string_view text, bool& apostrophe)
     return origin;
 }
 
+/** Parses "musig(KEY,KEY,...)", which a path may follow. */
+class MusigParser {
+public:
+    explicit MusigParser(const DescriptorNetwork& network) : m_network(network) {}
+
+    Result<std::vector<KeyExpression>> Parse(std::string_view text, KeyPlace place)
+    {
+        if (place != KeyPlace::kTaproot) {
+            return BadData("musig() is only allowed in tr() and rawtr()");
+        }
+        if (std::ranges::count(text, ')') > 1) {
+            return BadData("Too many ')' in musig() expression");
+        }
+        const size_t end = text.find(')');
+        if (end == text.npos) return BadData("Invalid musig() expression");
+        constexpr std::string_view kBegin = "musig(";
+        IBD_RETURN_IF_ERROR(ParseParticipants(text.substr(kBegin.size(), end - kBegin.size())));
+        KeyExpression key;
+        std::vector<KeyPath> paths(1);
+        if (text.substr(end + 1).starts_with('/')) {
+            IBD_ASSIGN_OR_RETURN(paths, ParseDerivation(text.substr(end + 1), key.range));
+        }
+        if (m_variants > 1 && paths.size() > 1) {
+            return BadData(
+                "musig(): Cannot have multipath participant keys if musig() is also multipath");
+        }
+        std::vector<KeyExpression> out;
+        for (size_t i = 0; i < std::max(m_variants, paths.size()); ++i) {
+            key.path = paths[paths.size() == 1 ? 0 : i];
+            key.participants.clear();
+            for (const auto& one : m_participants) {
+                if (one.size() != 1 && one.size() != m_variants) {
+                    return BadData("musig(): Multipath derivation paths have mismatched lengths");
+                }
+                key.participants.push_back(one[one.size() == 1 ? 0 : i]);
+            }
+            out.push_back(key);
+        }
+        return out;
+    }
+
+private:
+    Result<> ParseParticipants(std::string_view text)
+    {
+        while (!text.empty()) {
+            if (!m_participants.empty() && !TakeCharacter(',', text)) {
+                return BadData("musig(): expected ',', got '{}'", text[0]);
+            }
+            auto keys = ParseKeyExpression(TakeExpression(text), KeyPlace::kCompressed, m_network);
+            if (!keys) return BadData("musig(): {}", keys.Message());
+            m_variants = std::max(m_variants, keys->size());
+            m_participants.push_back(std::move(keys).Value());
+        }
+        if (m_participants.empty()) return BadData("musig(): Must contain key expressions");
+        return {};
+    }
+
+    /** The paths after the bracket: one, or one for each value of a step "<0;1>". */
+    Result<std::vector<KeyPath>> ParseDerivation(std::string_view text,
+                                                 KeyExpression::Range& range) const
+    {
+        const auto first = [](const auto& keys) -> const KeyExpression& { return keys[0]; };
+        if (std::ranges::any_of(m_participants,
+                                [&](const auto& keys) { return !first(keys).fixed.empty(); })) {
+            return BadData("musig(): derivation requires all participants to be xpubs or xprvs");
+        }
+        if (std::ranges::any_of(m_participants,
+                                [&](const auto& keys) { return first(keys).IsRange(); })) {
+            return BadData(
+                "musig(): Cannot have ranged participant keys if musig() also has derivation");
+        }
+        bool apostrophe = false;
+        std::vector<std::string_view> steps = Split(text, '/');
+        range = TakeRange(steps, apostrophe);
+        if (range == KeyExpression::Range::kHardened) {
+            return BadData("musig(): Cannot have hardened child derivation");
+        }
+        auto paths = PathParser(apostrophe).Parse(std::span(steps).subspan(1), true);
+        if (!paths) return BadData("musig(): {}", paths.Message());
+        for (const KeyPath& path : *paths) {
+            if (std::ranges::any_of(path, [](uint32_t step) { return step >= kHardenedBit; })) {
+                return BadData("musig(): cannot have hardened derivation steps");
+            }
+        }
+        return paths;
+    }
+
+    const DescriptorNetwork& m_network;
+    std::vector<std::vector<KeyExpression>> m_participants;
+    size_t m_variants = 1; //!< the most of a participant
+};
+
 std::string OriginText(const KeyOrigin& origin, bool apostrophe)
 {
     return "[" + ToHex(origin.fingerprint) + FormatKeyPath(origin.path, apostrophe) + "]";
@@ -211,43 +309,99 @@ std::string DerivedKey::ToString() const
     return OriginText(origin, false) + FixedText(public_key, x_only);
 }
 
+bool KeyExpression::IsRange() const
+{
+    return range != Range::kNone || std::ranges::any_of(participants, &KeyExpression::IsRange);
+}
+
+bool KeyExpression::HasSecret() const
+{
+    return secret.has_value() || root.secret.has_value() ||
+           std::ranges::any_of(participants, &KeyExpression::HasSecret);
+}
+
 std::string KeyExpression::ToString(const DescriptorNetwork& network) const
 {
     std::string out = origin ? OriginText(*origin, apostrophe) : "";
     if (!fixed.empty()) return out + FixedText(fixed, x_only);
-    out += EncodeExtendedPublicKey(root, network.extended_keys);
+    if (participants.empty()) {
+        out += EncodeExtendedPublicKey(root, network.extended_keys);
+    } else {
+        std::string inner;
+        for (const KeyExpression& one : participants) {
+            inner += (inner.empty() ? "" : ",") + one.ToString(network);
+        }
+        out += "musig(" + inner + ")";
+    }
     out += FormatKeyPath(path, apostrophe);
     if (range != Range::kNone) out += "/*";
     if (range == Range::kHardened) out += apostrophe ? '\'' : 'h';
     return out;
 }
 
-std::optional<DerivedKey> KeyExpression::At(uint32_t index) const
+DerivedKey KeyExpression::Fixed(const Bytes& key) const
 {
     DerivedKey out;
-    if (!fixed.empty()) {
-        out.public_key = fixed;
-        out.x_only = x_only;
-        out.origin = origin.value_or(KeyOrigin{FingerprintOf(fixed), {}});
-        out.secret = secret;
-        return out;
-    }
+    out.public_key = key;
+    out.x_only = x_only;
+    out.origin = origin.value_or(KeyOrigin{FingerprintOf(key), {}});
+    out.secret = secret;
+    return out;
+}
+
+std::optional<DerivedKey> KeyExpression::DerivedFrom(const ExtendedKey& from, uint32_t index) const
+{
     KeyPath whole = path;
     if (range != Range::kNone) {
         whole.push_back(index | (range == Range::kHardened ? kHardenedBit : 0));
     }
-    const auto child = DerivePath(root, whole);
+    const auto child = DerivePath(from, whole);
     if (!child) return std::nullopt;
+    DerivedKey out;
     out.public_key.assign(child->public_key.begin(), child->public_key.end());
-    out.origin = origin.value_or(KeyOrigin{FingerprintOf(root.public_key), {}});
+    out.origin = origin.value_or(KeyOrigin{FingerprintOf(from.public_key), {}});
     if (child->secret) out.secret = SecretKey{*child->secret, true};
     out.origin.path.insert(out.origin.path.end(), whole.begin(), whole.end());
     return out;
 }
 
+/** Sorted participants (BIP390), and if there is a path the extended key of BIP328. */
+std::optional<DerivedKey> KeyExpression::AggregateAt(uint32_t index) const
+{
+    std::vector<DerivedKey> parts;
+    std::vector<CompressedKey> keys(participants.size());
+    for (size_t i = 0; i < participants.size(); ++i) {
+        auto part = participants[i].At(index);
+        if (!part) return std::nullopt;
+        std::ranges::copy(part->public_key, keys[i].begin());
+        parts.push_back(std::move(*part));
+    }
+    std::ranges::sort(keys);
+    const auto aggregate = AggregateKeys(keys);
+    if (!aggregate) return std::nullopt;
+    std::optional<DerivedKey> out;
+    if (path.empty() && range == Range::kNone) {
+        out = Fixed(Bytes(aggregate->begin(), aggregate->end()));
+    } else {
+        ExtendedKey from;
+        from.public_key = *aggregate;
+        std::ranges::copy(*FromHex(kAggregateChainCode), from.chain_code.begin());
+        out = DerivedFrom(from, index);
+    }
+    if (out) out->participants = std::move(parts);
+    return out;
+}
+
+std::optional<DerivedKey> KeyExpression::At(uint32_t index) const
+{
+    if (!participants.empty()) return AggregateAt(index);
+    return fixed.empty() ? DerivedFrom(root, index) : Fixed(fixed);
+}
+
 Result<std::vector<KeyExpression>> ParseKeyExpression(std::string_view text, KeyPlace place,
                                                       const DescriptorNetwork& network)
 {
+    if (text.starts_with("musig(")) return MusigParser(network).Parse(text, place);
     const std::vector<std::string_view> parts = Split(text, ']');
     if (parts.size() > 2) {
         return BadData("Multiple ']' characters found for a single pubkey");

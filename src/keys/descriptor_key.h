@@ -1,5 +1,5 @@
-// Keys in output descriptors (BIP380): a fixed key, or an extended one with a path, and its origin.
-// Pure; any thread.
+// Keys in output descriptors (BIP380): a fixed key, an extended one with a path, or the aggregate
+// of several (musig(), BIP390); and their origins. Pure; any thread.
 #pragma once
 
 #include "keys/address.h"
@@ -22,6 +22,7 @@ struct DerivedKey {
     bool x_only = false;
     KeyOrigin origin;
     std::optional<SecretKey> secret; //!< if known
+    std::vector<DerivedKey> participants; //!< of musig()
 
     /** The 32 bytes that taproot uses. */
     XOnlyKey XOnly() const;
@@ -47,14 +48,23 @@ struct KeyExpression {
     ExtendedKey root;                //!< of an extended key
     KeyPath path;
     Range range = Range::kNone;
+    /** Of musig(); the path and range then derive from their aggregate. */
+    std::vector<KeyExpression> participants;
 
-    bool HasSecret() const { return secret.has_value() || root.secret.has_value(); }
+    /** Whether it, or a participant, has a range. */
+    bool IsRange() const;
+    bool HasSecret() const;
     /** Bytes of the key in a script. */
     size_t Size() const { return fixed.empty() ? 33 : fixed.size(); }
     /** Text without secrets. */
     std::string ToString(const DescriptorNetwork& network) const;
     /** The key at position `index` of the range; nothing if it needs an unknown secret. */
     std::optional<DerivedKey> At(uint32_t index) const;
+
+private:
+    DerivedKey Fixed(const Bytes& key) const;
+    std::optional<DerivedKey> DerivedFrom(const ExtendedKey& from, uint32_t index) const;
+    std::optional<DerivedKey> AggregateAt(uint32_t index) const;
 };
 
 /** One key, or one for each value of a step "<0;1>". Errors in Core's words. */

@@ -226,9 +226,7 @@ public:
      * the public form of the same extended key. */
     void NoteRoots(const DescriptorNode& node)
     {
-        for (const KeyExpression& key : node.keys) {
-            if (key.root.secret) m_roots.emplace(key.root.public_key, *key.root.secret);
-        }
+        for (const KeyExpression& key : node.keys) NoteRoot(key);
         for (const DescriptorNode& child : node.children) NoteRoots(child);
     }
 
@@ -271,7 +269,7 @@ private:
             auto derived = WithSecret(key).At(m_index);
             if (!derived) return std::nullopt;
             derived->x_only = x_only;
-            if (m_ring != nullptr) Note(*derived, key.root);
+            if (m_ring != nullptr) Note(*derived, key);
             if (m_ring != nullptr && node.kind == DescriptorKind::kMiniscript && x_only) {
                 m_ring->public_keys.emplace(Hash160(derived->XOnly()), derived->public_key);
             }
@@ -280,8 +278,15 @@ private:
         return out;
     }
 
+    void NoteRoot(const KeyExpression& key)
+    {
+        if (key.root.secret) m_roots.emplace(key.root.public_key, *key.root.secret);
+        for (const KeyExpression& one : key.participants) NoteRoot(one);
+    }
+
     KeyExpression WithSecret(KeyExpression key) const
     {
+        for (KeyExpression& one : key.participants) one = WithSecret(std::move(one));
         if (!key.fixed.empty() || key.root.secret) return key;
         if (const auto it = m_roots.find(key.root.public_key); it != m_roots.end()) {
             key.root.secret = it->second;
@@ -292,15 +297,19 @@ private:
         return key;
     }
 
-    void Note(const DerivedKey& key, const ExtendedKey& root) const
+    void Note(const DerivedKey& key, const KeyExpression& text) const
     {
+        for (size_t i = 0; i < key.participants.size(); ++i) {
+            Note(key.participants[i], text.participants[i]);
+        }
         const Hash20 hash = Hash160(key.public_key);
         m_ring->public_keys.emplace(hash, key.public_key);
         m_ring->origins.emplace(hash, key.origin);
         if (key.secret) m_ring->secrets.emplace(hash, *key.secret);
         // An extended secret key also signs as a plain key, as in Core.
-        if (root.secret) {
-            m_ring->secrets.emplace(Hash160(root.public_key), SecretKey{*root.secret, true});
+        if (text.root.secret) {
+            m_ring->secrets.emplace(Hash160(text.root.public_key),
+                                    SecretKey{*text.root.secret, true});
         }
     }
 
@@ -392,8 +401,7 @@ std::string OutputDescriptor::ToString() const { return WithChecksum(NodeText(m_
 
 bool OutputDescriptor::IsRange() const
 {
-    return AnyKey(
-        m_root, [](const KeyExpression& key) { return key.range != KeyExpression::Range::kNone; });
+    return AnyKey(m_root, [](const KeyExpression& key) { return key.IsRange(); });
 }
 
 bool OutputDescriptor::IsSolvable() const

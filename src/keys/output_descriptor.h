@@ -1,6 +1,6 @@
-// Output descriptors (BIP380 to BIP386, BIP389): scripts to search for, as text. Supported
-// functions: pk pkh wpkh sh wsh combo multi sortedmulti tr (with a tree) multi_a sortedmulti_a
-// rawtr addr raw, and miniscript (BIP379) in wsh and tr. Not supported: musig. Pure; any thread.
+// Output descriptors (BIP380 to BIP390): scripts to search for, as text. Supported functions: pk
+// pkh wpkh sh wsh combo multi sortedmulti tr (with a tree) multi_a sortedmulti_a rawtr addr raw,
+// and miniscript (BIP379) in wsh and tr; musig among the keys of tr and rawtr. Pure; any thread.
 #pragma once
 
 #include "keys/descriptor_key.h"

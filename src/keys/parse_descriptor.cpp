@@ -343,9 +343,7 @@ private:
         if (!text.empty()) return BadData("unused(): only one key expected");
         IBD_ASSIGN_OR_RETURN(auto keys, ParseKeyExpression(key, KeyPlace::kAnyForm, m_network));
         for (const KeyExpression& one : keys) {
-            if (one.range != KeyExpression::Range::kNone) {
-                return BadData("unused(): key cannot be ranged");
-            }
+            if (one.IsRange()) return BadData("unused(): key cannot be ranged");
         }
         return NodesOf(DescriptorKind::kUnused, &DescriptorNode::keys, std::move(keys));
     }

@@ -1,6 +1,6 @@
 """decodescript of our node and of Core's bitcoind gives the same result for witness scripts that
 are miniscripts, insane ones, and scripts near them; so do the calls about descriptors for texts
-that are miniscripts, insane ones, and texts near them."""
+that are miniscripts, insane ones, and texts near them, and for musig()."""
 
 import collections
 import os
@@ -9,6 +9,7 @@ from core_node import PairTest
 from descriptor_cases import XPRV, XPUB
 from miniscript_cases import Cases
 from miniscript_texts import Texts
+from musig_texts import MusigTexts
 
 SCRIPTS = 3000
 TEXTS = 3000
@@ -22,6 +23,7 @@ KEYS = [*(f"{XPUB}/{i}" for i in range(20)), f"{XPUB}/0/*", f"[d34db33f/44h]{XPU
         "03a34b99f22c790c4e36b2b3c2c35a36db06226e41c692fc82b8b56ac1c540c5bd",
         "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"]
 X_KEYS = [*KEYS, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"]
+MUSIG = f"musig({XPUB}/1,{XPUB}/2)"
 BAD_KEYS = ["", "x", "02" + "00" * 32, f"{XPUB}/x", "[00]" + KEYS[0], "04" + "11" * 64]
 ONE, OTHER = KEYS[0], KEYS[-2]
 PLACES = ("wsh({})",) * 4 + ("sh(wsh({}))", "{}", "sh({})")
@@ -60,6 +62,12 @@ class Miniscript(PairTest):
         self.assertGreater(told["addr"], SCRIPTS // 20)
         self.assertEqual([kind for kind in KINDS if not told[kind]], [])
 
+    def test_musig(self):
+        texts = MusigTexts(self.seed)
+        for _ in range(TEXTS):
+            self.look(texts.text())
+        self.assertGreater(self.told["good"], TEXTS // 20)
+
     def limits(self):
         """Miniscripts at the limits of a script, one within and the next beyond."""
         lock = "v:older(33554432)"  # 7 bytes, by height
@@ -92,7 +100,7 @@ class Miniscript(PairTest):
     def test_scan(self):
         """Coins that pay to random miniscripts are found, and described from their scripts."""
         found = []
-        for tapscript, keys in ((False, KEYS[:20]), (True, X_KEYS[:20])):
+        for tapscript, keys in ((False, KEYS[:20]), (True, [*X_KEYS[3:20], MUSIG])):
             texts = Texts(self.seed, keys, tapscript)
             while len(found) < (60 if tapscript else 30):
                 place = f"tr({ONE},{{}})" if tapscript else "wsh({})"
