@@ -98,7 +98,8 @@ bool AnyKey(const DescriptorNode& node, const Check& check)
                        [&](const DescriptorNode& child) { return AnyKey(child, check); });
 }
 
-/** A script and its own descriptor without checksum. */
+/** A script and its own descriptor without checksum; empty: not asked for, or the script alone
+ *  does not tell it. */
 using Made = std::pair<Bytes, std::string>;
 
 Bytes PushKeyCheck(ByteSpan key)
@@ -128,16 +129,6 @@ Made MadePkh(const DerivedKey& key)
 Made MadeWpkh(const DerivedKey& key)
 {
     return {WitnessProgramScript(0, Hash160Bytes(key.public_key)), "wpkh(" + key.ToString() + ")"};
-}
-
-Made InScriptHash(const Made& inner)
-{
-    return {ScriptHashScript(Hash160Bytes(inner.first)), "sh(" + inner.second + ")"};
-}
-
-Made InWitnessScriptHash(const Made& inner)
-{
-    return {WitnessProgramScript(0, Sha256Of(inner.first)), "wsh(" + inner.second + ")"};
 }
 
 std::string MultiText(const char* function, uint32_t threshold, const std::vector<DerivedKey>& keys)
@@ -185,40 +176,57 @@ void FindKeyHashes(const miniscript::Node& node, std::set<uint32_t>& keys)
     for (const miniscript::Node& sub : node.subs) FindKeyHashes(sub, keys);
 }
 
-/** As descriptors of scripts alone do, it has the canonical form of the script. */
-Made MadeMiniscript(const DescriptorNode& node, const std::vector<DerivedKey>& keys)
+using miniscript::Context;
+
+/** The descriptor of a miniscript's script, whose keys are among `keys`; empty: it is not sane, by
+ *  keys that differ in the descriptor but not in the script. */
+std::string MiniscriptText(const Bytes& script, Context context, const std::vector<Bytes>& bytes,
+                           const std::vector<DerivedKey>& keys)
 {
-    std::vector<Bytes> bytes;
-    std::map<Bytes, DerivedKey> by_bytes;
+    std::map<Bytes, const DerivedKey*> by_bytes;
     std::map<Hash20, Bytes> by_hash;
-    for (const DerivedKey& key : keys) {
-        const XOnlyKey x = key.XOnly();
-        bytes.push_back(node.context == miniscript::Context::kTapscript ? Bytes(x.begin(), x.end())
-                                                                        : key.public_key);
-        by_bytes.emplace(bytes.back(), key);
-        by_hash.emplace(Hash160(bytes.back()), bytes.back());
+    for (size_t i = 0; i < keys.size(); ++i) {
+        by_bytes.emplace(bytes[i], &keys[i]);
+        by_hash.emplace(Hash160(bytes[i]), bytes[i]);
     }
-    const Bytes script = ToScript(*node.miniscript, node.context, bytes);
-    const auto read = FromScript(script, node.context, [&](const Hash20& hash) {
+    const auto read = FromScript(script, context, [&](const Hash20& hash) {
         const auto it = by_hash.find(hash);
         return it == by_hash.end() ? std::nullopt : std::optional(it->second);
     });
-    const miniscript::Node& root = read ? read->root : *node.miniscript;
+    if (!read || !IsSane(*read)) return "";
     std::set<uint32_t> hashed; // Core shows these with all 33 bytes in taproot too
-    FindKeyHashes(root, hashed);
-    return {script, ToText(root, node.context, [&](uint32_t key) {
-                DerivedKey shown = by_bytes.at(read ? read->keys[key] : bytes[key]);
-                shown.x_only = shown.x_only && !hashed.contains(key);
-                return shown.ToString();
-            })};
+    FindKeyHashes(read->root, hashed);
+    return ToText(read->root, context, [&](uint32_t key) {
+        DerivedKey shown = *by_bytes.at(read->keys[key]);
+        shown.x_only = shown.x_only && !hashed.contains(key);
+        return shown.ToString();
+    });
 }
 
-/** Makes scripts of a node at one position of its range; adds the keys and scripts on the way to a
- *  ring, if given. */
+struct LeafText {
+    int depth = 0;
+    Bytes script;
+    std::string text;
+};
+
+/** The leaves from `at` on that have at least this depth in the tree, in Core's order for a tree
+ *  that only the scripts tell: of two branches, first that with the lowest script. */
+std::vector<LeafText> OrderedLeaves(const std::vector<LeafText>& leaves, size_t& at, int depth)
+{
+    if (leaves[at].depth == depth) return {leaves[at++]};
+    std::vector<LeafText> left = OrderedLeaves(leaves, at, depth + 1);
+    std::vector<LeafText> right = OrderedLeaves(leaves, at, depth + 1);
+    if (right.front().script < left.front().script) std::swap(left, right);
+    std::ranges::move(right, std::back_inserter(left));
+    return left;
+}
+
+/** Makes scripts of a node at one position of its range, with their own descriptors if `texts`;
+ *  adds the keys and scripts on the way to a ring, if given. */
 class Expander {
 public:
-    Expander(const DescriptorNetwork& network, uint32_t index, KeyRing* ring)
-        : m_network(network), m_index(index), m_ring(ring)
+    Expander(const DescriptorNetwork& network, uint32_t index, bool texts, KeyRing* ring = nullptr)
+        : m_network(network), m_index(index), m_texts(texts), m_ring(ring)
     {
     }
 
@@ -250,9 +258,13 @@ public:
         case DescriptorKind::kMultiA: return std::vector{MadeMultiA(node.threshold, *keys, false)};
         case DescriptorKind::kSortedMultiA:
             return std::vector{MadeMultiA(node.threshold, *keys, true)};
-        case DescriptorKind::kMiniscript: return std::vector{MadeMiniscript(node, *keys)};
-        case DescriptorKind::kSh: return Wrapped(node, InScriptHash);
-        case DescriptorKind::kWsh: return Wrapped(node, InWitnessScriptHash);
+        case DescriptorKind::kMiniscript: return std::vector{Miniscript(node, *keys)};
+        case DescriptorKind::kSh:
+            return Wrapped(node, [this](const Made& inner) { return InScriptHash(inner); });
+        case DescriptorKind::kWsh:
+            return Wrapped(node, [this](const Made& inner) {
+                return Around("wsh(", inner, WitnessProgramScript(0, Sha256Of(inner.first)));
+            });
         case DescriptorKind::kTaproot: return Taproot(node, (*keys)[0]);
         case DescriptorKind::kRawTaproot:
             return std::vector{Made{WitnessProgramScript(1, (*keys)[0].XOnly()),
@@ -321,9 +333,38 @@ private:
     /** For a script without further information. */
     std::optional<std::vector<Made>> Plain(const Bytes& script) const
     {
+        return std::vector{Made{script, PlainText(script)}};
+    }
+    std::string PlainText(const Bytes& script) const
+    {
+        if (!m_texts) return "";
         std::string text = InferDescriptor(script, m_network.addresses);
         text.resize(text.rfind('#'));
-        return std::vector{Made{script, text}};
+        return text;
+    }
+
+    /** For the script that a function makes of an inner one. */
+    Made Around(const char* function, const Made& inner, const Bytes& script) const
+    {
+        if (inner.second.empty()) return {script, PlainText(script)};
+        return {script, function + inner.second + ")"};
+    }
+    Made InScriptHash(const Made& inner) const
+    {
+        return Around("sh(", inner, ScriptHashScript(Hash160Bytes(inner.first)));
+    }
+
+    Made Miniscript(const DescriptorNode& node, const std::vector<DerivedKey>& keys) const
+    {
+        std::vector<Bytes> bytes;
+        for (const DerivedKey& key : keys) {
+            const XOnlyKey x = key.XOnly();
+            bytes.push_back(node.context == Context::kTapscript ? Bytes(x.begin(), x.end())
+                                                                : key.public_key);
+        }
+        Bytes script = ToScript(*node.miniscript, node.context, bytes);
+        std::string text = m_texts ? MiniscriptText(script, node.context, bytes, keys) : "";
+        return {std::move(script), std::move(text)};
     }
 
     static Made Leaf(const DerivedKey& key)
@@ -356,24 +397,44 @@ private:
     {
         TaprootOutput output;
         output.internal_key = internal.XOnly();
-        std::vector<std::string> texts;
+        std::vector<LeafText> leaves;
         for (size_t i = 0; i < node.children.size(); ++i) {
-            const auto leaf = Expand(node.children[i], true);
+            auto leaf = Expand(node.children[i], true);
             if (!leaf) return std::nullopt;
-            output.leaves.push_back(
-                {static_cast<uint8_t>(node.depths[i]), kLeafTapscript, (*leaf)[0].first});
-            texts.push_back((*leaf)[0].second);
+            auto& [script, text] = (*leaf)[0];
+            output.leaves.push_back({static_cast<uint8_t>(node.depths[i]), kLeafTapscript, script});
+            leaves.push_back({node.depths[i], std::move(script), std::move(text)});
         }
         const auto key = output.Key();
         if (!key) return std::nullopt;
-        std::string text = "tr(" + internal.ToString();
-        if (!texts.empty()) text += "," + TreeText(texts, node.depths);
+        const Bytes script = WitnessProgramScript(1, key->first);
         if (m_ring != nullptr) m_ring->taproots[key->first] = std::move(output);
-        return std::vector{Made{WitnessProgramScript(1, key->first), text + ")"}};
+        return std::vector{Made{script, TaprootText(script, internal, leaves)}};
+    }
+
+    std::string TaprootText(const Bytes& script, const DerivedKey& internal,
+                            const std::vector<LeafText>& leaves) const
+    {
+        if (!m_texts || std::ranges::any_of(leaves, &std::string::empty, &LeafText::text)) {
+            return PlainText(script);
+        }
+        std::string text = "tr(" + internal.ToString();
+        if (!leaves.empty()) {
+            size_t at = 0;
+            std::vector<std::string> texts;
+            std::vector<int> depths;
+            for (LeafText& leaf : OrderedLeaves(leaves, at, 0)) {
+                texts.push_back(std::move(leaf.text));
+                depths.push_back(leaf.depth);
+            }
+            text += "," + TreeText(texts, depths);
+        }
+        return text + ")";
     }
 
     const DescriptorNetwork& m_network;
     uint32_t m_index;
+    bool m_texts;
     KeyRing* m_ring;
     std::map<CompressedKey, SecretArray<32>> m_roots; //!< by the public key
 };
@@ -416,7 +477,7 @@ bool OutputDescriptor::HasPrivateKeys() const
 
 std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t index) const
 {
-    Expander expander(m_network, index, nullptr);
+    Expander expander(m_network, index, true);
     expander.NoteRoots(m_root);
     const auto made = expander.Expand(m_root, false);
     if (!made) return std::nullopt;
@@ -425,9 +486,20 @@ std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t ind
     return out;
 }
 
+std::optional<std::vector<Bytes>> OutputDescriptor::Scripts(uint32_t index) const
+{
+    Expander expander(m_network, index, false);
+    expander.NoteRoots(m_root);
+    auto made = expander.Expand(m_root, false);
+    if (!made) return std::nullopt;
+    std::vector<Bytes> out;
+    for (Made& one : *made) out.push_back(std::move(one.first));
+    return out;
+}
+
 bool OutputDescriptor::Collect(uint32_t index, KeyRing& ring) const
 {
-    Expander expander(m_network, index, &ring);
+    Expander expander(m_network, index, false, &ring);
     expander.NoteRoots(m_root);
     return expander.Expand(m_root, false).has_value();
 }

@@ -62,6 +62,8 @@ public:
     bool HasPrivateKeys() const;
     /** The scripts at one position of the range (0 to 2^31-1; any value without a range). Nothing
      *  if one needs an unknown secret. */
+    std::optional<std::vector<Bytes>> Scripts(uint32_t index) const;
+    /** The same with the descriptor of each script, which may take far longer. */
     std::optional<std::vector<ExpandedScript>> Expand(uint32_t index) const;
     /** Adds the data that spends these scripts to the ring: keys with their origins, inner scripts,
      *  secrets. False if one needs an unknown secret. */

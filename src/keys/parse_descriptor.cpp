@@ -15,7 +15,6 @@ namespace ibd {
 namespace {
 
 constexpr size_t kMaxMultisigKeys = 20;
-constexpr size_t kMaxMultiAKeys = 999;
 constexpr size_t kMaxBareMultisigKeys = 3;
 constexpr size_t kMaxRedeemScript = 520;
 
@@ -175,7 +174,7 @@ private:
     static Result<> CheckMulti(const Multi& multi, uint32_t threshold, size_t keys,
                                size_t script_size, Place place)
     {
-        const size_t most = multi.in_taproot ? kMaxMultiAKeys : kMaxMultisigKeys;
+        const size_t most = multi.in_taproot ? miniscript::kMaxKeysOfMultiA : kMaxMultisigKeys;
         if (keys == 0 || keys > most) {
             return BadData("Cannot have {} keys in {}; must have between 1 and {} keys, inclusive",
                            keys, multi.in_taproot ? "multi_a" : "multisig", most);
@@ -326,8 +325,10 @@ private:
         case miniscript::Fault::kTooExpensive:
             return " is not sane: needs witnesses that may exceed resource limits";
         case miniscript::Fault::kUnsatisfiable: return " is not satisfiable";
-        default: return " is not sane";
+        case miniscript::Fault::kNoCondition:
+        case miniscript::Fault::kNone: break;
         }
+        return " is not sane";
     }
 
     Result<Nodes> ParseRawTaproot(std::string_view text)

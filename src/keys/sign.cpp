@@ -214,25 +214,15 @@ bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vect
 }
 
 /** The input that a witness script's miniscript is satisfied for. */
-class WshSource final : public miniscript::WitnessSource {
+class WshSource final : public InputSource {
 public:
-    WshSource(Steps& steps, ByteSpan script) : m_steps(steps), m_script(script) {}
-
+    WshSource(Steps& steps, ByteSpan script)
+        : InputSource(steps.Maker(), steps.Data()), m_steps(steps), m_script(script)
+    {
+    }
     std::optional<Bytes> Sign(ByteSpan key) override
     {
         return m_steps.Sign(key, m_script, SigVersion::kWitnessV0);
-    }
-    std::optional<Bytes> FindPreimage(miniscript::Fragment function, ByteSpan hash) const override
-    {
-        return m_steps.Data().preimages.Find(function, hash);
-    }
-    bool IsOlder(uint32_t lock) const override
-    {
-        return m_steps.Maker().Checker().CheckSequence(lock);
-    }
-    bool IsAfter(uint32_t lock) const override
-    {
-        return m_steps.Maker().Checker().CheckLockTime(lock);
     }
 
 private:
@@ -272,6 +262,10 @@ std::optional<Bytes> Preimages::Find(miniscript::Fragment function, ByteSpan has
     default: return FindIn(hash256, hash);
     }
 }
+
+bool InputSource::IsOlder(uint32_t lock) const { return m_maker.Checker().CheckSequence(lock); }
+
+bool InputSource::IsAfter(uint32_t lock) const { return m_maker.Checker().CheckLockTime(lock); }
 
 bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
            SpendData& data)

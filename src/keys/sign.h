@@ -134,6 +134,25 @@ public:
     }
 };
 
+/** Answers a miniscript's questions from the data and the transaction; signatures are left to a
+ *  subclass. */
+class InputSource : public miniscript::WitnessSource {
+public:
+    InputSource(const SignatureMaker& maker, const SpendData& data) : m_maker(maker), m_data(data)
+    {
+    }
+    std::optional<Bytes> FindPreimage(miniscript::Fragment function, ByteSpan hash) const override
+    {
+        return m_data.preimages.Find(function, hash);
+    }
+    bool IsOlder(uint32_t lock) const override;
+    bool IsAfter(uint32_t lock) const override;
+
+private:
+    const SignatureMaker& m_maker;
+    const SpendData& m_data;
+};
+
 /** Fills in the data that spends `script_pubkey`, from `data`, the ring and the maker. Returns
  *  whether it is complete; complete data stays unchanged. */
 bool Solve(ByteSpan script_pubkey, const KeyRing& keys, const SignatureMaker& maker,
@@ -152,8 +171,7 @@ std::map<size_t, std::string>
 SignTransaction(MutableTransaction& tx, const KeyRing& keys,
                 const std::vector<std::optional<MutableOutput>>& spent, uint8_t hash_type);
 
-/** "ALL
- *  ANYONECANPAY" and the like; nothing for invalid text. */
+/** Parses "ALL|ANYONECANPAY" and the like; nothing for invalid text. */
 std::optional<uint8_t> ParseSigHashName(std::string_view name);
 
 } // namespace ibd

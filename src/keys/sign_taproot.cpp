@@ -16,11 +16,52 @@ XOnlyKey AsXOnly(ByteSpan bytes)
     return out;
 }
 
+/** A leaf that needs signatures of some of its keys. */
+struct KeyLeaf {
+    size_t threshold = 1;
+    std::vector<XOnlyKey> keys;
+};
+
+std::optional<int64_t> PushedNumber(const ScriptIterator& it)
+{
+    if (const auto small = SmallInt(it.Op())) return *small;
+    const bool pushed = it.Op() <= OP_PUSHDATA4 && IsMinimalPush(it.Op(), it.Data());
+    return pushed ? DecodeScriptNum(it.Data(), /*require_minimal=*/true) : std::nullopt;
+}
+
+/** Parses <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
+std::optional<KeyLeaf> ParseKeyLeaf(ByteSpan script)
+{
+    KeyLeaf leaf;
+    ScriptIterator it(script);
+    std::optional<int64_t> threshold;
+    while (it.Next()) {
+        if (threshold) return std::nullopt; // there is an operation after NUMEQUAL
+        uint8_t next = OP_NUMEQUAL;
+        if (it.Op() == std::tuple_size_v<XOnlyKey>) { // a direct push
+            leaf.keys.push_back(AsXOnly(it.Data()));
+            next = leaf.keys.size() == 1 ? OP_CHECKSIG : OP_CHECKSIGADD;
+        } else {
+            threshold = PushedNumber(it);
+            if (!threshold) return std::nullopt;
+        }
+        if (!it.Next() || it.Op() != next) return std::nullopt;
+    }
+    const auto count = static_cast<int64_t>(leaf.keys.size());
+    const int64_t wanted = threshold.value_or(1);
+    if (it.Failed() || wanted < 1 || wanted > count || (!threshold && count > 1)) {
+        return std::nullopt;
+    }
+    leaf.threshold = static_cast<size_t>(wanted);
+    return leaf;
+}
+
 class Leaves {
 public:
     Leaves(const KeyRing& keys, const SignatureMaker& maker, SpendData& data)
         : m_keys(keys), m_maker(maker), m_data(data)
     {
+        for (const auto& [key, origin] : data.taproot_origins) m_by_hash.emplace(Hash160(key), key);
     }
 
     /** Notes the origin of a key, and the leaf that it signs for. */
@@ -32,45 +73,51 @@ public:
         if (leaf != nullptr) it->second.first.insert(*leaf);
     }
 
-    /** The witness of a leaf without its script; nothing: items are missing, or the leaf is no sane
-     *  miniscript. */
+    /** The witness of a leaf without its script; nothing: items are missing, or the leaf is neither
+     *  of the two templates nor a sane miniscript. */
     std::optional<std::vector<Bytes>> Sign(ByteSpan script)
     {
-        const auto find_key = [&](const Hash20& hash) { return FindKey(hash); };
+        const Hash32 hash = TapLeafHash(kLeafTapscript, script);
+        if (const auto leaf = ParseKeyLeaf(script)) return SignKeys(*leaf, hash);
+        const auto find_key = [&](const Hash20& key) { return FindKey(key); };
         const auto found = FromScript(script, miniscript::Context::kTapscript, find_key);
         if (!found || !IsSane(*found)) return std::nullopt;
-        LeafSource source(*this, TapLeafHash(kLeafTapscript, script));
+        LeafSource source(*this, hash);
         return Satisfy(*found, source);
     }
 
 private:
     /** The input that a leaf's miniscript is satisfied for. */
-    class LeafSource final : public miniscript::WitnessSource {
+    class LeafSource final : public InputSource {
     public:
-        LeafSource(Leaves& leaves, const Hash32& leaf) : m_leaves(leaves), m_leaf(leaf) {}
-
+        LeafSource(Leaves& leaves, const Hash32& leaf)
+            : InputSource(leaves.m_maker, leaves.m_data), m_leaves(leaves), m_leaf(leaf)
+        {
+        }
         std::optional<Bytes> Sign(ByteSpan key) override
         {
             return m_leaves.SignOne(AsXOnly(key), m_leaf);
-        }
-        std::optional<Bytes> FindPreimage(miniscript::Fragment function,
-                                          ByteSpan hash) const override
-        {
-            return m_leaves.m_data.preimages.Find(function, hash);
-        }
-        bool IsOlder(uint32_t lock) const override
-        {
-            return m_leaves.m_maker.Checker().CheckSequence(lock);
-        }
-        bool IsAfter(uint32_t lock) const override
-        {
-            return m_leaves.m_maker.Checker().CheckLockTime(lock);
         }
 
     private:
         Leaves& m_leaves;
         const Hash32 m_leaf;
     };
+
+    /** Signatures under the leaf's keys, the last key's first; nothing if there are too few. Signs
+     *  with all keys, as other signers may need signatures that are not used here. */
+    std::optional<std::vector<Bytes>> SignKeys(const KeyLeaf& leaf, const Hash32& hash)
+    {
+        std::vector<Bytes> stack;
+        size_t made = 0;
+        for (auto key = leaf.keys.rbegin(); key != leaf.keys.rend(); ++key) {
+            const Bytes signature = SignOne(*key, hash).value_or(Bytes());
+            const bool used = !signature.empty() && made < leaf.threshold;
+            stack.push_back(used ? signature : Bytes());
+            made += used ? 1 : 0;
+        }
+        return made == leaf.threshold ? std::optional(stack) : std::nullopt;
+    }
 
     std::optional<Bytes> SignOne(const XOnlyKey& key, const Hash32& leaf)
     {
@@ -82,28 +129,34 @@ private:
         return signature;
     }
 
-    /** By the Hash160 of its 32 bytes. */
     std::optional<Bytes> FindKey(const Hash20& hash)
     {
-        if (m_by_hash.empty()) {
-            for (const auto& [key, origin] : m_data.taproot_origins) {
-                m_by_hash.emplace(Hash160(key), key);
-            }
-        }
         if (const auto it = m_by_hash.find(hash); it != m_by_hash.end()) {
             return Bytes(it->second.begin(), it->second.end());
         }
-        if (const auto it = m_keys.public_keys.find(hash); it != m_keys.public_keys.end()) {
-            return Bytes(it->second.begin() + 1, it->second.end());
-        }
+        if (const auto key = FindFullKey(hash)) return Bytes(key->begin() + 1, key->end());
         m_data.missing_keys.push_back(hash);
         return std::nullopt;
+    }
+
+    /** A key of 33 bytes, by their Hash160 or, from a descriptor, by that of the last 32. */
+    const Bytes* FindFullKey(const Hash20& hash) const
+    {
+        if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
+            return &it->second.first;
+        }
+        if (const auto it = m_data.origins.find(hash); it != m_data.origins.end()) {
+            return &it->second.first;
+        }
+        const auto it = m_keys.public_keys.find(hash);
+        return it == m_keys.public_keys.end() ? nullptr : &it->second;
     }
 
     const KeyRing& m_keys;
     const SignatureMaker& m_maker;
     SpendData& m_data;
-    std::map<Hash20, XOnlyKey> m_by_hash; //!< the keys that the data had at the first search
+    /** The keys of the input, without those that this signer adds. */
+    std::map<Hash20, XOnlyKey> m_by_hash;
 };
 
 size_t SizeOf(const std::vector<Bytes>& witness)

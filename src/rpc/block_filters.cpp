@@ -69,7 +69,7 @@ Scripts CollectScripts(const UniValue& objects, const ChainParams& params)
 {
     Scripts scripts;
     for (const UniValue& object : objects.getValues()) {
-        for (ExpandedScript& one : ExpandScanObject(object, params)) {
+        for (WatchedScript& one : ExpandScanObject(object, params)) {
             scripts.insert(std::move(one.script));
         }
     }

@@ -184,7 +184,7 @@ UniValue DescriptorActivity(const ChainContext& context, const TxPool& pool, con
     const auto nodes = BlocksOf(context, call.At(0));
     std::set<Bytes> scripts;
     for (const UniValue& object : call.At(1).getValues()) {
-        for (ExpandedScript& one : ExpandScanObject(object, context.Chain().Params())) {
+        for (WatchedScript& one : ExpandScanObject(object, context.Chain().Params())) {
             scripts.insert(std::move(one.script));
         }
     }

@@ -37,15 +37,15 @@ UniValue Addresses(const OutputDescriptor& descriptor, std::pair<uint32_t, uint3
 {
     UniValue out(UniValue::VARR);
     for (uint32_t i = range.first; i <= range.second; ++i) {
-        const auto scripts = descriptor.Expand(i);
+        const auto scripts = descriptor.Scripts(i);
         if (!scripts) {
             throw RpcError{RpcCode::kInvalidAddressOrKey,
                            "Cannot derive script without private keys"};
         }
-        for (const ExpandedScript& one : *scripts) {
-            const auto address = EncodeAddress(one.script, prefixes);
+        for (const Bytes& script : *scripts) {
+            const auto address = EncodeAddress(script, prefixes);
             // combo() also has a script of a bare key.
-            const bool bare = ClassifyScript(one.script).kind == ScriptKind::kPubkey;
+            const bool bare = ClassifyScript(script).kind == ScriptKind::kPubkey;
             if (!address && scripts->size() > 1 && bare) continue;
             if (!address) {
                 throw RpcError{RpcCode::kInvalidAddressOrKey,
@@ -101,10 +101,13 @@ void ForEachPosition(const UniValue& object, const ChainParams& params, const Us
         throw RpcError{RpcCode::kInvalidParameter,
                        "Scan object needs to be either a string or an object"};
     }
-    const auto parsed = ParseDescriptorOrThrow(text, params, false);
-    if (!parsed[0].IsRange()) range = {0, 0};
+    std::vector<std::shared_ptr<const OutputDescriptor>> parsed;
+    for (OutputDescriptor& one : ParseDescriptorOrThrow(text, params, false)) {
+        parsed.push_back(std::make_shared<const OutputDescriptor>(std::move(one)));
+    }
+    if (!parsed[0]->IsRange()) range = {0, 0};
     for (uint32_t i = range.first; i <= range.second; ++i) {
-        for (const OutputDescriptor& one : parsed) {
+        for (const auto& one : parsed) {
             if (use(one, i)) continue;
             ThrowRpc(RpcCode::kInvalidAddressOrKey,
                      "Cannot derive script without private keys: '{}'", text);
@@ -186,14 +189,22 @@ std::pair<uint32_t, uint32_t> ParseDescriptorRange(const UniValue& value)
     return {static_cast<uint32_t>(low), static_cast<uint32_t>(high)};
 }
 
-std::vector<ExpandedScript> ExpandScanObject(const UniValue& object, const ChainParams& params)
+std::string WatchedScript::Describe() const
 {
-    std::vector<ExpandedScript> out;
-    ForEachPosition(object, params, [&](const OutputDescriptor& one, uint32_t index) {
-        auto scripts = one.Expand(index);
-        if (scripts) std::move(scripts->begin(), scripts->end(), std::back_inserter(out));
-        return scripts.has_value();
-    });
+    return descriptor->Expand(index).value().at(place).descriptor;
+}
+
+std::vector<WatchedScript> ExpandScanObject(const UniValue& object, const ChainParams& params)
+{
+    std::vector<WatchedScript> out;
+    ForEachPosition(object, params,
+                    [&](const std::shared_ptr<const OutputDescriptor>& one, uint32_t index) {
+                        auto scripts = one->Scripts(index);
+                        for (size_t i = 0; scripts && i < scripts->size(); ++i) {
+                            out.push_back({std::move((*scripts)[i]), one, index, i});
+                        }
+                        return scripts.has_value();
+                    });
     return out;
 }
 
@@ -201,9 +212,10 @@ KeyRing CollectScanObjects(const UniValue& list, const ChainParams& params)
 {
     KeyRing ring;
     for (const UniValue& object : list.getValues()) {
-        ForEachPosition(object, params, [&](const OutputDescriptor& one, uint32_t index) {
-            return one.Collect(index, ring);
-        });
+        ForEachPosition(object, params,
+                        [&](const std::shared_ptr<const OutputDescriptor>& one, uint32_t index) {
+                            return one->Collect(index, ring);
+                        });
     }
     return ring;
 }

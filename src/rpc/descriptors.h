@@ -5,6 +5,7 @@
 #include "jsonrpc/error.h"
 #include "keys/output_descriptor.h"
 
+#include <memory>
 #include <utility>
 
 namespace ibd {
@@ -19,8 +20,19 @@ ParseDescriptorOrThrow(const std::string& text, const ChainParams& params, bool 
 /** "end" or "[begin,end]", both inclusive; -8 in Core's words if out of range. */
 std::pair<uint32_t, uint32_t> ParseDescriptorRange(const UniValue& value);
 
+/** A script of a descriptor. */
+struct WatchedScript {
+    Bytes script;
+    std::shared_ptr<const OutputDescriptor> descriptor;
+    uint32_t index = 0; //!< position in its range
+    size_t place = 0;   //!< among its scripts at this position
+
+    /** The descriptor of the script alone. */
+    std::string Describe() const;
+};
+
 /** A descriptor, or an object of "desc" and "range" (default 0 to 1000): all its scripts. */
-std::vector<ExpandedScript> ExpandScanObject(const UniValue& object, const ChainParams& params);
+std::vector<WatchedScript> ExpandScanObject(const UniValue& object, const ChainParams& params);
 /** All keys, secrets and inner scripts of a list of such objects. */
 KeyRing CollectScanObjects(const UniValue& list, const ChainParams& params);
 

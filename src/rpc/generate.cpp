@@ -68,14 +68,14 @@ std::optional<Bytes> ScriptOfDescriptor(const std::string& text, const ChainPara
         throw RpcError{RpcCode::kInvalidParameter,
                        "Ranged descriptor not accepted. Maybe pass through deriveaddresses first?"};
     }
-    const auto scripts = descriptor.Expand(0);
+    const auto scripts = descriptor.Scripts(0);
     if (!scripts) {
         throw RpcError{RpcCode::kInvalidAddressOrKey, "Cannot derive script without private keys"};
     }
     // combo() has several: takes the key hash, with witness if the key is compressed.
     constexpr size_t kCompressedCombo = 4;
-    if (scripts->size() == 1) return scripts->front().script;
-    return (*scripts)[scripts->size() == kCompressedCombo ? 2 : 1].script;
+    if (scripts->size() == 1) return scripts->front();
+    return (*scripts)[scripts->size() == kCompressedCombo ? 2 : 1];
 }
 
 RpcMethod GenerateToAddress(MiningContext& context)

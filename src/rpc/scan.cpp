@@ -17,14 +17,15 @@ namespace {
 /** Coins between two checks for a stop request. */
 constexpr uint64_t kCheckEvery = 8192;
 
-using Wanted = std::map<Bytes, std::string>; //!< script to its descriptor
+using Wanted = std::map<Bytes, WatchedScript>; //!< by the script
 
 Wanted CollectScripts(const UniValue& objects, const ChainParams& params)
 {
     Wanted wanted;
     for (const UniValue& object : objects.getValues()) {
-        for (ExpandedScript& one : ExpandScanObject(object, params)) {
-            wanted.emplace(std::move(one.script), std::move(one.descriptor));
+        for (WatchedScript& one : ExpandScanObject(object, params)) {
+            Bytes script = std::exchange(one.script, {});
+            wanted.emplace(std::move(script), std::move(one));
         }
     }
     return wanted;
@@ -56,6 +57,7 @@ UniValue Scan(const ChainContext& context, TurnState& state, const Wanted& wante
     const auto walk = context.WalkCoins(nullptr);
     const HeaderNode& tip = walk->Block();
     UniValue unspents(UniValue::VARR);
+    std::map<Bytes, std::string> descriptions; //!< of the scripts found so far
     Amount total = 0;
     uint64_t count = 0;
     bool complete = true;
@@ -73,7 +75,9 @@ UniValue Scan(const ChainContext& context, TurnState& state, const Wanted& wante
         const ByteSpan script = coin.script;
         const auto found = wanted.find(Bytes(script.begin(), script.end()));
         if (found == wanted.end()) continue;
-        unspents.push_back(UnspentJson(outpoint, coin, found->second, tip));
+        const auto [description, is_new] = descriptions.try_emplace(found->first);
+        if (is_new) description->second = found->second.Describe();
+        unspents.push_back(UnspentJson(outpoint, coin, description->second, tip));
         total += coin.value;
     }
     if (complete) state.percent = 100;

@@ -1,4 +1,4 @@
-"""Random key expressions with musig() (BIP390), good and bad, where they are allowed and where not."""
+"""Random key expressions with musig() (BIP390), good and bad, in places for them and in others."""
 
 import random
 

@@ -6,7 +6,7 @@ import collections
 import os
 
 from core_node import PairTest
-from descriptor_cases import XPRV, XPUB
+from descriptor_cases import X, XPRV, XPUB
 from miniscript_cases import Cases
 from miniscript_texts import Texts
 from musig_texts import MusigTexts
@@ -26,6 +26,10 @@ X_KEYS = [*KEYS, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f817
 MUSIG = f"musig({XPUB}/1,{XPUB}/2)"
 BAD_KEYS = ["", "x", "02" + "00" * 32, f"{XPUB}/x", "[00]" + KEYS[0], "04" + "11" * 64]
 ONE, OTHER = KEYS[0], KEYS[-2]
+TREES = (f"tr({ONE},{{}})", f"tr({ONE},{{{{{{}},pk({XPUB}/91)}}}})",
+         f"tr({ONE},{{{{{{}},{{{{pk({XPUB}/91),multi_a(1,{XPUB}/92,{OTHER},{XPUB}/92)}}}}}}}})",
+         f"tr({ONE},{{{{{{{{pk({XPUB}/93),{{}}}}}},{{{{pk({XPUB}/91),pk({XPUB}/92)}}}}}}}})",
+         f"tr({ONE},{{{{{{}},and_v(v:pk(02{X}),pk(03{X}))}}}})")  # the latter's leaf is insane
 PLACES = ("wsh({})",) * 4 + ("sh(wsh({}))", "{}", "sh({})")
 
 
@@ -102,8 +106,8 @@ class Miniscript(PairTest):
         found = []
         for tapscript, keys in ((False, KEYS[:20]), (True, [*X_KEYS[3:20], MUSIG])):
             texts = Texts(self.seed, keys, tapscript)
-            while len(found) < (60 if tapscript else 30):
-                place = f"tr({ONE},{{}})" if tapscript else "wsh({})"
+            while len(found) < (75 if tapscript else 30):
+                place = texts.chance.choice(TREES) if tapscript else "wsh({})"
                 info = self.ask("getdescriptorinfo", place.format(texts.likely_sane()))
                 if isinstance(info, dict):
                     found.append(info["descriptor"])
@@ -112,8 +116,8 @@ class Miniscript(PairTest):
             self.pair.ask("generatetodescriptor", 1, text)
         scanned = self.ask("scantxoutset", "start", found)
         self.assertEqual(len(scanned["unspents"]), len(found))
-        for kind in ("wsh(", "tr("):
-            self.assertGreater(str(scanned).count(f"'{kind}"), 20)
+        for kind in ("wsh(", "tr(", "rawtr("):
+            self.assertGreater(str(scanned).count(f"'{kind}"), 2)
 
     def look(self, text):
         """Asks about the descriptor and for its addresses."""

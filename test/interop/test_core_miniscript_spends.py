@@ -23,7 +23,7 @@ HASHES = {  # its function, and its type in a PSBT
 }
 SEQUENCES, LOCK_TIMES = (0, 1, 17, 144, 0x400001, 0x40ffff), (0, 1, 144, 499_999_999, 500_000_001)
 PLACES = ("wsh({})", "wsh({})", "sh(wsh({}))", f"tr({KEY},{{}})",
-          f"tr({KEY},{{{{pk(@99@),{{}}}}}})")
+          f"tr({KEY},{{{{pk(@99@),{{}}}}}})", f"tr({KEY},{{{{pkh(@0@),{{}}}}}})")
 
 
 DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -104,8 +104,11 @@ class MiniscriptSpends(PairTest):
         self.told["asked"] += 1
         for share in (0.3, 0.5, 1):  # one signer after the other
             secret = [i for i in range(KEYS) if chance.random() < share]
-            signed = self.ask("descriptorprocesspsbt", psbt, [self.filled(text, secret)], None,
-                              chance.random() < 0.7, chance.random() < 0.5)
+            signer = [self.filled(text, secret)]
+            if share > 0.3 and chance.random() < 0.4:  # knows its keys only
+                signer = [f"pk({XPRV}/{i})" for i in secret]
+            signed = self.ask("descriptorprocesspsbt", psbt, signer, None, chance.random() < 0.7,
+                              chance.random() < 0.5)
             if not isinstance(signed, dict):
                 continue
             self.told["complete"] += signed["complete"]

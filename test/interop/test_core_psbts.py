@@ -35,6 +35,7 @@ SHAPES = [
     "wsh(thresh(2,pk({0}),s:pk({1}),s:pk({2})))", "sh(wsh(and_v(v:pkh({0}),pk({1}))))",
     "wsh(or_d(pk({2}),and_v(v:pkh({0}),older(1))))",
     "tr({x2},{{and_v(v:pk({0}),pk({1})),or_i(pkh({1}),and_v(v:pk({0}),after(9)))}})",
+    "tr({x2},multi_a(1,{0},{1},{0}))", "tr({x2},{{pkh({0}),{{pk({1}),and_v(v:pk({0}),pk({1}))}}}})",
 ]
 HASH_TYPES = [None, "DEFAULT", "ALL", "NONE", "SINGLE|ANYONECANPAY"]
 

@@ -181,26 +181,32 @@ constexpr Glue<KeyOps> kKeyGlue{};
 constexpr StackUse kPush{-1, 0}, kTakeOne{1, 1};
 constexpr Glue<StackUse> kStackGlue{kTakeOne, kPush, kTakeOne, kPush + kTakeOne};
 
-/** The cost of thresh: `number` of the children are satisfied, the others are not. Counts that are
- *  not possible end the list, so children that cannot be satisfied cost no time. */
+/** The cost of thresh: `number` of the children are satisfied, the others are not. Children that
+ *  cannot be satisfied are added up first, so that they cost little time. */
 template <typename Cost>
 Ways<Cost> ThreshWays(const Node& node, Ways<Cost> Node::*kind, const Glue<Cost>& glue)
 {
-    std::vector<std::optional<Cost>> by_satisfied{Cost()};
+    using One = std::optional<Cost>;
+    std::vector<One> by_satisfied{Cost()};
+    One unsatisfied = Cost(); // of the children since by_satisfied was made
     for (const Node& sub : node.subs) {
         const Ways<Cost>& ways = sub.*kind;
-        const Cost add = &sub == &node.subs.front() ? Cost() : glue.combine;
-        const auto then = [&](const std::optional<Cost>& before, const std::optional<Cost>& way) {
-            return Sum(Sum(before, way), std::optional(add));
-        };
-        std::vector<std::optional<Cost>> next(by_satisfied.size() + (ways.yes ? 1 : 0));
+        const One add(&sub == &node.subs.front() ? Cost() : glue.combine);
+        const One no = Sum(unsatisfied, Sum(ways.no, add));
+        if (!ways.yes) {
+            unsatisfied = no;
+            continue;
+        }
+        const One yes = Sum(unsatisfied, Sum(ways.yes, add));
+        std::vector<One> next(by_satisfied.size() + 1);
         for (size_t i = 0; i < next.size(); ++i) {
-            if (i < by_satisfied.size()) next[i] = then(by_satisfied[i], ways.no);
-            if (i > 0) next[i] = Most(next[i], then(by_satisfied[i - 1], ways.yes));
+            if (i < by_satisfied.size()) next[i] = Sum(by_satisfied[i], no);
+            if (i > 0) next[i] = Most(next[i], Sum(by_satisfied[i - 1], yes));
         }
         by_satisfied = std::move(next);
+        unsatisfied = Cost();
     }
-    const std::optional<Cost> end(glue.compare);
+    const One end = Sum(unsatisfied, One(glue.compare));
     if (node.number >= by_satisfied.size()) return {std::nullopt, Sum(by_satisfied[0], end)};
     return {Sum(by_satisfied[node.number], end), Sum(by_satisfied[0], end)};
 }
@@ -306,7 +312,7 @@ StackUse MultiStack(const Node& node, Context context)
 Ways<StackUse> SimpleStack(const Node& node, Context context)
 {
     constexpr std::optional<StackUse> kNone;
-    constexpr StackUse kNothing, kTakeTwo{2, 2};
+    constexpr StackUse kTakeTwo{2, 2};
     const auto after = [&](StackUse before, const std::optional<StackUse>& way) {
         return Sum(std::optional(before), way);
     };
@@ -335,7 +341,7 @@ Ways<StackUse> SimpleStack(const Node& node, Context context)
     case Fragment::kWrapJ: // DUP or SIZE, and IF
         return {after(kPush + kTakeOne, sub.yes), kPush + kTakeOne};
     default: // hashes: SIZE 32 EQUALVERIFY, the function, the hash, EQUAL
-        return {kPush + kPush + kTakeTwo + kNothing + kPush + kTakeOne, kNone};
+        return {kPush + kPush + kTakeTwo + kPush + kTakeOne, kNone};
     }
 }
 
@@ -448,6 +454,8 @@ bool IsSatisfiable(const Node& node) { return node.stack.yes.has_value(); }
 void Complete(Node& node, Context context)
 {
     node.type = TypeOf(node, context);
+    node.height = 1;
+    for (const Node& sub : node.subs) node.height = std::max(node.height, sub.height + 1);
     node.ops = OwnOps(node);
     node.script_size = OwnSize(node, context);
     for (const Node& sub : node.subs) {

@@ -129,6 +129,7 @@ struct Node {
 
     Properties type = {};   //!< without a basic type: the types of the children do not fit
     size_t script_size = 0; //!< bytes
+    size_t height = 0;      //!< levels of nodes
     uint32_t ops = 0;       //!< opcodes other than pushes
     Ways<KeyOps> key_ops = {};
     Ways<StackUse> stack = {};

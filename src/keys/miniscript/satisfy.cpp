@@ -2,6 +2,8 @@
 // those of its children.
 #include "keys/miniscript/satisfy.h"
 
+#include "script/script.h"
+
 namespace ibd::miniscript {
 
 namespace {
@@ -108,7 +110,7 @@ public:
             return {Malleable(m_zero, subs[0].no.available && !subs[0].no.has_signature),
                     subs[0].yes};
         case Fragment::kWrapV: return {Unavailable(), subs[0].yes};
-        case Fragment::kThresh: return Thresh(node, subs);
+        case Fragment::kThresh: return Thresh(node.number, subs);
         case Fragment::kAndOr: return AndOr(subs[0], subs[1], subs[2]);
         case Fragment::kAndV:
         case Fragment::kAndB:
@@ -203,18 +205,26 @@ private:
         return {best[0], best[node.number]};
     }
 
-    /** The last child's items are the lowest. */
-    Inputs Thresh(const Node& node, const std::vector<Inputs>& subs)
+    /** The last child's items are the lowest. Children that cannot be satisfied are joined first,
+     *  so that they cost little time. */
+    Inputs Thresh(size_t wanted, const std::vector<Inputs>& subs)
     {
-        const size_t wanted = node.number;
         std::vector<Input> best = {Input()};
+        Input unsatisfied; // of the children since `best` was made
         for (auto sub = subs.rbegin(); sub != subs.rend(); ++sub) {
-            Add(best, sub->no, sub->yes, subs.size());
-            // Without these the time would be quadratic in children that nothing satisfies.
-            while (best.size() > 1 && !best.back().available) best.pop_back();
+            const Input no = Join(unsatisfied, sub->no);
+            if (!sub->yes.available) {
+                unsatisfied = no;
+                continue;
+            }
+            // Each of them takes an item either way.
+            if (best.size() > kMaxStackSize) return {Unavailable(), Unavailable()};
+            Add(best, no, Join(unsatisfied, sub->yes), best.size());
+            unsatisfied = Input();
         }
         Input none = Unavailable();
         for (size_t i = 0; i < best.size(); ++i) {
+            best[i] = Join(best[i], unsatisfied);
             // Others than with 0 could be replaced by it.
             if (i != wanted) none = Better(none, Malleable(best[i], i != 0));
         }

@@ -21,8 +21,8 @@ public:
 
 /** The items from the bottom of the stack, without the script; nothing: some are missing. Asks for
  *  the signature of each key, also beyond those needed, as other signers may need it. The
- * expression must be sane. Time and memory: linear, but quadratic in the children of thresh() and
- * the keys of multi_a(), of which a sane one has at most 1,000. */
+ *  expression must be sane. Time and memory: linear, but quadratic in the keys of multi_a() and in
+ *  the children of thresh() that `source` can satisfy, of which at most kMaxStackSize are used. */
 std::optional<std::vector<Bytes>> Satisfy(const Expression& expression, WitnessSource& source);
 
 } // namespace ibd::miniscript

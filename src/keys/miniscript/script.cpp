@@ -10,6 +10,9 @@ namespace ibd::miniscript {
 
 namespace {
 
+/** A text of kMaxDepth levels can be higher as a script, whose sequences have no nesting. */
+constexpr size_t kMaxHeight = kMaxDepth + 32;
+
 struct Operation {
     uint8_t op = 0;
     ByteSpan data;
@@ -78,20 +81,32 @@ public:
     /** An expression, which may be a sequence of and_v. */
     std::optional<Node> Sequence()
     {
-        std::vector<Node> parts; // from last to first, each a level deeper than the one before
-        const size_t depth = m_depth;
+        std::vector<Node> parts; // from last to first
         do {
             auto part = Single();
             if (!part) return std::nullopt;
             parts.push_back(std::move(*part));
-            ++m_depth;
         } while (!m_left.empty() && !EndsSequence());
-        m_depth = depth;
+        size_t height = 0;
+        for (const Node& part : parts) height = std::max(height, part.height);
+        // As in Core the first two belong together. This shape would be too deep for many parts.
+        if (height + parts.size() > kMaxDepth) return Balanced(parts);
         std::optional<Node> out = std::move(parts.back());
         for (size_t i = parts.size() - 1; out && i-- > 0;) {
             out = Made(Fragment::kAndV, std::move(*out), std::move(parts[i]));
         }
         return out;
+    }
+
+    /** The parts, in reverse order, as a tree of little height. */
+    std::optional<Node> Balanced(std::span<Node> parts) const
+    {
+        if (parts.size() == 1) return std::move(parts[0]);
+        const size_t half = parts.size() / 2;
+        auto last = Balanced(parts.first(half));
+        auto first = Balanced(parts.subspan(half));
+        if (!first || !last) return std::nullopt;
+        return Made(Fragment::kAndV, std::move(*first), std::move(*last));
     }
 
 private:
@@ -135,7 +150,7 @@ private:
     std::optional<Node> Finished(Node node) const
     {
         Complete(node, m_context);
-        if (!HasBasicType(node)) return std::nullopt;
+        if (!HasBasicType(node) || node.height > kMaxHeight) return std::nullopt;
         return node;
     }
     template <typename... Subs>

@@ -1,5 +1,6 @@
 // Miniscript and the script that it stands for (BIP379). Pure; any thread. Time and memory: linear
-// in the script, except thresh(): the product of its children and of its satisfiable children.
+// in the script; for thresh() quadratic in the children that can be satisfied, of which at most
+// kMaxStackSize are looked at.
 #pragma once
 
 #include "crypto/ripemd160.h"

@@ -46,9 +46,11 @@ public:
 
     bool AtEnd() const { return m_text.empty(); }
 
-    /** An expression with its wrappers. */
+    /** An expression with its wrappers. Nothing also if the script would be too long: without this
+     *  check a long text would take memory for all its nodes. */
     std::optional<Node> Expression()
     {
+        if (m_script_size > MaxScriptSize(m_context)) return std::nullopt;
         const std::string_view wrappers = TakeWrappers();
         const size_t depth = m_depth;
         m_depth += wrappers.size() + 1;
@@ -90,29 +92,22 @@ private:
         return out;
     }
 
-    Node Made(Fragment fragment, std::vector<Node> subs = {}) const
+    Node Completed(Node node)
     {
-        Node node{.fragment = fragment, .subs = std::move(subs)};
         Complete(node, m_context);
+        m_script_size += node.script_size;
+        for (const Node& sub : node.subs) m_script_size -= sub.script_size;
         return node;
     }
-    Node Made(Fragment fragment, Node a) const
+    template <typename... Subs>
+    Node Made(Fragment fragment, Subs&&... subs)
     {
         Node node{.fragment = fragment};
-        node.subs.push_back(std::move(a));
-        Complete(node, m_context);
-        return node;
-    }
-    Node Made(Fragment fragment, Node a, Node b) const
-    {
-        Node node{.fragment = fragment};
-        node.subs.push_back(std::move(a));
-        node.subs.push_back(std::move(b));
-        Complete(node, m_context);
-        return node;
+        (node.subs.push_back(std::forward<Subs>(subs)), ...);
+        return Completed(std::move(node));
     }
 
-    std::optional<Node> Wrapped(char wrapper, Node node) const
+    std::optional<Node> Wrapped(char wrapper, Node node)
     {
         switch (wrapper) {
         case 'a': return Made(Fragment::kWrapA, std::move(node));
@@ -162,8 +157,7 @@ private:
     {
         std::string_view inner = ibd::TakeExpression(m_text);
         if (!TakeFunction(name, inner) || !m_read_key(inner)) return std::nullopt;
-        Node node{.fragment = fragment, .keys = {m_keys++}};
-        Complete(node, m_context);
+        Node node = Completed({.fragment = fragment, .keys = {m_keys++}});
         return check ? Made(Fragment::kWrapC, std::move(node)) : std::move(node);
     }
 
@@ -172,9 +166,7 @@ private:
         const auto text = TakeUpTo(')');
         auto hash = text ? FromHex(*text) : std::nullopt;
         if (!hash || hash->size() != function.size) return std::nullopt;
-        Node node{.fragment = function.fragment, .hash = std::move(*hash)};
-        Complete(node, m_context);
-        return node;
+        return Completed({.fragment = function.fragment, .hash = std::move(*hash)});
     }
 
     std::optional<Node> Lock(Fragment fragment)
@@ -182,9 +174,7 @@ private:
         const auto text = TakeUpTo(')');
         const auto number = text ? ParseInteger<int64_t>(*text) : std::nullopt;
         if (!number || *number < 1 || *number > kMaxLock) return std::nullopt;
-        Node node{.fragment = fragment, .number = static_cast<uint32_t>(*number)};
-        Complete(node, m_context);
-        return node;
+        return Completed({.fragment = fragment, .number = static_cast<uint32_t>(*number)});
     }
 
     std::optional<Node> Multi()
@@ -208,8 +198,7 @@ private:
             return std::nullopt;
         }
         node.number = static_cast<uint32_t>(*wanted);
-        Complete(node, m_context);
-        return node;
+        return Completed(std::move(node));
     }
 
     std::optional<Node> Thresh()
@@ -227,24 +216,23 @@ private:
             return std::nullopt;
         }
         node.number = static_cast<uint32_t>(*wanted);
-        Complete(node, m_context);
-        return node;
+        return Completed(std::move(node));
     }
 
     std::optional<Node> Combined(const Combination& function)
     {
-        std::vector<Node> subs;
+        Node node{.fragment = function.fragment};
         for (size_t i = 0; i < function.arguments; ++i) {
             if (i > 0 && !TakeCharacter(',', m_text)) return std::nullopt;
             auto sub = Expression();
             if (!sub) return std::nullopt;
-            subs.push_back(std::move(*sub));
+            node.subs.push_back(std::move(*sub));
         }
         if (!TakeCharacter(')', m_text)) return std::nullopt;
-        if (function.fragment == Fragment::kAndOr && subs.size() == 2) {
-            subs.push_back(Made(Fragment::kFalse));
+        if (function.fragment == Fragment::kAndOr && function.arguments == 2) {
+            node.subs.push_back(Made(Fragment::kFalse));
         }
-        return Made(function.fragment, std::move(subs));
+        return Completed(std::move(node));
     }
 
     std::string_view m_text;
@@ -252,6 +240,7 @@ private:
     const KeyReader& m_read_key;
     uint32_t m_keys = 0;
     size_t m_depth = 0;
+    size_t m_script_size = 0; //!< bytes, of the completed nodes
 };
 
 bool IsAlways(const Node& node, bool value)

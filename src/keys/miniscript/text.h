@@ -1,4 +1,5 @@
-// Miniscript as text (BIP379). Pure; any thread. Time and memory: linear in the text.
+// Miniscript as text (BIP379). Pure; any thread. Time: that of the script (script.h), which ends
+// the reading of a text that is too long.
 #pragma once
 
 #include "keys/miniscript/node.h"

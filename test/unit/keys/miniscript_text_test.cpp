@@ -161,12 +161,19 @@ TEST_CASE("operations, stack items and depth of a miniscript are bounded", "[min
     const Bytes deep(300'000, 0x92); // 0NOTEQUAL
     const auto no_key = [](const Hash20&) { return std::nullopt; };
     CHECK_FALSE(FromScript(deep, Context::kTapscript, no_key));
-    Bytes sequence; // v:1, v:1, ...
+    Bytes sequence; // v:1, v:1, ..., which is no nesting
     for (int i = 0; i < 100'000; ++i) sequence.insert(sequence.end(), {0x51, 0x69});
-    CHECK_FALSE(FromScript(sequence, Context::kTapscript, no_key));
+    Append(sequence, *FromHex("20" + kX + "ac"));
+    const auto read = FromScript(sequence, Context::kTapscript, no_key);
+    REQUIRE(read);
+    CHECK(ToScript(read->root, Context::kTapscript, read->keys) == sequence);
     std::string brackets;
     for (int i = 0; i < 100'000; ++i) brackets += "or_i(";
     CHECK(ScriptOf(brackets, Context::kTapscript) == "-");
+
+    std::string too_long = "thresh(1"; // ends where no script could be so long
+    for (int i = 0; i < 3'000'000; ++i) too_long += ",0";
+    CHECK(ScriptOf(too_long + ")", Context::kTapscript) == "-");
 
     // Children that cannot be satisfied cost no time; the others are too many.
     std::string none = "thresh(1,pk(A)", all = none;
