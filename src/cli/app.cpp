@@ -380,7 +380,7 @@ int RunCli(Env& env, int argc, const char* const argv[], const CliStreams& strea
     try {
         return Cli(env, streams).Run(argc, argv);
     } catch (const std::exception& error) { // an answer with members of other types
-        streams.error << "error: " << error.what() << std::endl;
+        streams.error << "error: " << error.what() << '\n';
         return 1;
     }
 }

@@ -45,12 +45,12 @@ struct Target {
 
 const std::vector<Target>& Targets()
 {
-    static const std::vector<Target> kTargets = {{"", {kIpv4, kIpv6, kOnion, kCjdns}, true},
-                                                 {"ipv4", {kIpv4}, true},
-                                                 {"ipv6", {kIpv6}, true},
-                                                 {"onion", {kOnion}, false},
-                                                 {"cjdns", {kCjdns}, false}};
-    return kTargets;
+    static const std::vector<Target> targets = {{"", {kIpv4, kIpv6, kOnion, kCjdns}, true},
+                                                {"ipv4", {kIpv4}, true},
+                                                {"ipv6", {kIpv6}, true},
+                                                {"onion", {kOnion}, false},
+                                                {"cjdns", {kCjdns}, false}};
+    return targets;
 }
 
 /** Reads one -proxy; an empty one removes the proxies of its networks from `options`. */

@@ -75,7 +75,7 @@ struct ChainContext {
     TipInfo Current() const { return Chain().Current(); }
     /** The value of an operation that changes the chain; an error is fatal to the node. */
     template <typename T>
-    T OrFatal(Result<T> result) const
+    T OrFatal(Result<T>&& result) const
     {
         if (!result.Ok() && fatal) fatal(result.GetError());
         return OrThrow(std::move(result));

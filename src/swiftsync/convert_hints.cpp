@@ -96,7 +96,7 @@ Result<bool> ConvertBeside(const BlockWalk& blocks, const HintsSource& source, H
             return target.Add(height, slot, shape);
         });
     if (stopped) return false;
-    IBD_RETURN_IF_ERROR(walked);
+    if (!walked) return walked.GetError();
     return true;
 }
 

@@ -94,9 +94,12 @@ size_t ChunkMap::GiveBack(size_t offset)
         RemoveFree(after);
     }
     auto before = m_free.lower_bound(begin);
-    if (before != m_free.begin() && (--before)->first + before->second == begin) {
-        begin = before->first;
-        RemoveFree(before);
+    if (before != m_free.begin()) {
+        --before;
+        if (before->first + before->second == begin) {
+            begin = before->first;
+            RemoveFree(before);
+        }
     }
     AddFree(begin, end - begin);
     return size;

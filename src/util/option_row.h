@@ -104,7 +104,9 @@ struct Yes {
     template <typename Target>
     static Result<> Read(const ArgsManager& args, const OptionRow<Target>& row, Target& out)
     {
-        if (const std::optional<bool> value = args.GetBool(row.name)) In<kPath...>(out) = *value;
+        const std::optional<bool> value = args.GetBool(row.name);
+        const bool yes = value.value_or(false);
+        if (value) In<kPath...>(out) = yes; // a bool, or an optional one
         return {};
     }
     template <typename Target>

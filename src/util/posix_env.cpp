@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -324,13 +325,10 @@ public:
 
     uint64_t ResidentBytes() override
     {
-        std::FILE* file = std::fopen("/proc/self/statm", "re");
-        if (!file) return 0;
-        unsigned long total = 0;
-        unsigned long resident = 0;
-        const int read = std::fscanf(file, "%lu %lu", &total, &resident);
-        std::fclose(file);
-        return read == 2 ? uint64_t{resident} * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+        std::ifstream file("/proc/self/statm");
+        uint64_t total = 0, resident = 0; // pages
+        if (!(file >> total >> resident)) return 0;
+        return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     }
 
     void RandomBytes(MutableByteSpan out) override

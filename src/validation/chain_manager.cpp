@@ -13,7 +13,7 @@ void LogRefused(Logger& log, const RuleViolation& violation)
 } // namespace
 
 ChainManager::ChainManager(const ChainParams& params, ChainStores stores,
-                           ChainManagerOptions options, const std::atomic<bool>& interrupt)
+                           const ChainManagerOptions& options, const std::atomic<bool>& interrupt)
     : ChainView(params, stores, options, m_tree, interrupt), m_stores(stores),
       m_tree(params, stores.index), m_news(stores.log), m_scripts(*this),
       m_writer(m_stores, m_tree), m_undo(*this, m_stores, m_tree, m_writer),

@@ -66,7 +66,7 @@ private:
 
 class ChainManager : public ChainView {
 public:
-    ChainManager(const ChainParams& params, ChainStores stores, ChainManagerOptions options,
+    ChainManager(const ChainParams& params, ChainStores stores, const ChainManagerOptions& options,
                  const std::atomic<bool>& interrupt);
     ~ChainManager();
 

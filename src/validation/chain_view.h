@@ -14,7 +14,7 @@ public:
     /** All references outlive it. */
     ChainView(const ChainParams& params, ChainStores stores, ChainManagerOptions options,
               const BlockTree& tree, const std::atomic<bool>& interrupt)
-        : m_params(params), m_stores(stores), m_options(options), m_tree(tree),
+        : m_params(params), m_stores(stores), m_options(std::move(options)), m_tree(tree),
           m_interrupt(interrupt)
     {
     }

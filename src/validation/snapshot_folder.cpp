@@ -131,7 +131,7 @@ Result<> PutSnapshotAside(Env& env, Logger& log, const DataDir& dir)
 Result<> CheckSnapshotCanTakeOver(Env& env, const DataDir& dir)
 {
     const Path chainstate = dir.Chainstate(); // a link is resolved
-    const Path parent = dir.ChainstateParent();
+    const Path& parent = dir.ChainstateParent();
     if (env.SameFileSystem(chainstate, parent) &&
         env.SameFileSystem(chainstate.parent_path(), parent)) {
         return {};

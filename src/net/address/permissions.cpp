@@ -18,18 +18,18 @@ struct Parsed {
 
 std::optional<uint32_t> PermissionOf(std::string_view name)
 {
-    static const std::map<std::string_view, uint32_t> kNames = {{"bloomfilter", kPermitBloomFilter},
-                                                                {"bloom", kPermitBloomFilter},
-                                                                {"noban", kPermitNoBan},
-                                                                {"forcerelay", kPermitForceRelay},
-                                                                {"mempool", kPermitMempool},
-                                                                {"download", kPermitDownload},
-                                                                {"all", kPermitAll},
-                                                                {"relay", kPermitRelay},
-                                                                {"addr", kPermitAddr},
-                                                                {"", kPermitNone}};
-    const auto found = kNames.find(name);
-    if (found == kNames.end()) return std::nullopt;
+    static const std::map<std::string_view, uint32_t> names = {{"bloomfilter", kPermitBloomFilter},
+                                                               {"bloom", kPermitBloomFilter},
+                                                               {"noban", kPermitNoBan},
+                                                               {"forcerelay", kPermitForceRelay},
+                                                               {"mempool", kPermitMempool},
+                                                               {"download", kPermitDownload},
+                                                               {"all", kPermitAll},
+                                                               {"relay", kPermitRelay},
+                                                               {"addr", kPermitAddr},
+                                                               {"", kPermitNone}};
+    const auto found = names.find(name);
+    if (found == names.end()) return std::nullopt;
     return found->second;
 }
 
@@ -90,7 +90,7 @@ Result<Binding> ParseWhitebind(std::string_view text)
 
 std::vector<std::string> PermissionNames(uint32_t permissions)
 {
-    static constexpr std::pair<uint32_t, const char*> kNames[] = {
+    static constexpr std::pair<uint32_t, const char*> names[] = {
         {kPermitBloomFilter, "bloomfilter"},
         {kPermitNoBan, "noban"},
         {kPermitForceRelay, "forcerelay"},
@@ -99,7 +99,7 @@ std::vector<std::string> PermissionNames(uint32_t permissions)
         {kPermitDownload, "download"},
         {kPermitAddr, "addr"}};
     std::vector<std::string> out;
-    for (const auto& [bits, name] : kNames) {
+    for (const auto& [bits, name] : names) {
         if ((permissions & bits) == bits) out.emplace_back(name);
     }
     return out;

@@ -131,6 +131,8 @@ int LineSocket::Release()
     return std::exchange(m_fd, -1);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the owner may destroy this object and its
+// text
 void LineSocket::End(std::string why)
 {
     event_del(m_event.get());
