@@ -155,7 +155,7 @@ private:
     const KeyRing& m_keys;
     const SignatureMaker& m_maker;
     SpendData& m_data;
-    /** The keys of the input, without those that this signer adds. */
+    /** The keys of the input itself; this signer adds none. */
     std::map<Hash20, XOnlyKey> m_by_hash;
 };
 
