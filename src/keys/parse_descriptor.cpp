@@ -261,12 +261,12 @@ private:
         const auto read_key = [&](std::string_view one) {
             auto key = ParseKeyExpression(one, wsh ? KeyPlace::kCompressed : KeyPlace::kTaproot,
                                           m_network);
-            if (key) {
-                keys.push_back(std::move(key).Value());
-            } else {
+            if (!key) {
                 key_error = key.Message();
+                return false;
             }
-            return static_cast<bool>(key);
+            keys.push_back(std::move(key).Value());
+            return true;
         };
         auto root = miniscript::Parse(text, context, read_key);
         if (!key_error.empty()) return BadData("{}", key_error);

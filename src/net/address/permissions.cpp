@@ -90,7 +90,7 @@ Result<Binding> ParseWhitebind(std::string_view text)
 
 std::vector<std::string> PermissionNames(uint32_t permissions)
 {
-    static constexpr std::pair<uint32_t, const char*> names[] = {
+    static constexpr std::pair<uint32_t, const char*> kNames[] = {
         {kPermitBloomFilter, "bloomfilter"},
         {kPermitNoBan, "noban"},
         {kPermitForceRelay, "forcerelay"},
@@ -99,7 +99,7 @@ std::vector<std::string> PermissionNames(uint32_t permissions)
         {kPermitDownload, "download"},
         {kPermitAddr, "addr"}};
     std::vector<std::string> out;
-    for (const auto& [bits, name] : names) {
+    for (const auto& [bits, name] : kNames) {
         if ((permissions & bits) == bits) out.emplace_back(name);
     }
     return out;

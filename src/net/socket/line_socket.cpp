@@ -131,8 +131,8 @@ int LineSocket::Release()
     return std::exchange(m_fd, -1);
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): the owner may destroy this object and its
-// text
+// The owner may destroy this object, and a text in it.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void LineSocket::End(std::string why)
 {
     event_del(m_event.get());
