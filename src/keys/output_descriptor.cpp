@@ -196,7 +196,7 @@ std::string MiniscriptText(const Bytes& script, Context context, const std::vect
     if (!read || !IsSane(*read)) return "";
     std::set<uint32_t> hashed; // Core shows these with all 33 bytes in taproot too
     FindKeyHashes(read->root, hashed);
-    return ToText(read->root, context, [&](uint32_t key) {
+    return ToText(*read, [&](uint32_t key) {
         DerivedKey shown = *by_bytes.at(read->keys[key]);
         shown.x_only = shown.x_only && !hashed.contains(key);
         return shown.ToString();
@@ -207,18 +207,50 @@ struct LeafText {
     int depth = 0;
     Bytes script;
     std::string text;
+    std::vector<Hash32> path = {}; //!< hashes of the other branches, from the leaf to the root
 };
 
-/** The leaves from `at` on that have at least this depth in the tree, in Core's order for a tree
- *  that only the scripts tell: of two branches, first that with the lowest script. */
-std::vector<LeafText> OrderedLeaves(const std::vector<LeafText>& leaves, size_t& at, int depth)
+/** Core's order of leaves that only their scripts and control blocks tell. */
+bool ComesBefore(const LeafText& a, const LeafText& b)
 {
-    if (leaves[at].depth == depth) return {leaves[at++]};
-    std::vector<LeafText> left = OrderedLeaves(leaves, at, depth + 1);
-    std::vector<LeafText> right = OrderedLeaves(leaves, at, depth + 1);
-    if (right.front().script < left.front().script) std::swap(left, right);
-    std::ranges::move(right, std::back_inserter(left));
-    return left;
+    if (a.script != b.script) return a.script < b.script;
+    return a.path.size() != b.path.size() ? a.path.size() < b.path.size() : a.path < b.path;
+}
+
+struct Subtree {
+    Hash32 hash{};
+    std::vector<LeafText> leaves;
+};
+
+/** The leaves from `at` on that have at least this depth in the tree: of two branches, first that
+ *  with the first leaf. Their paths must be complete before they are compared: see OrderedLeaves().
+ */
+Subtree TakeSubtree(std::vector<LeafText>& leaves, size_t& at, int depth, bool order)
+{
+    if (leaves[at].depth == depth) {
+        LeafText& leaf = leaves[at++];
+        return {TapLeafHash(kLeafTapscript, leaf.script), {std::move(leaf)}};
+    }
+    Subtree left = TakeSubtree(leaves, at, depth + 1, order);
+    Subtree right = TakeSubtree(leaves, at, depth + 1, order);
+    if (order) {
+        if (ComesBefore(right.leaves.front(), left.leaves.front())) std::swap(left, right);
+    } else {
+        for (LeafText& leaf : left.leaves) leaf.path.push_back(right.hash);
+        for (LeafText& leaf : right.leaves) leaf.path.push_back(left.hash);
+    }
+    Subtree out{TapBranchHash(left.hash, right.hash), std::move(left.leaves)};
+    std::ranges::move(right.leaves, std::back_inserter(out.leaves));
+    return out;
+}
+
+std::vector<LeafText> OrderedLeaves(std::vector<LeafText> leaves)
+{
+    for (const bool order : {false, true}) {
+        size_t at = 0;
+        leaves = TakeSubtree(leaves, at, 0, order).leaves;
+    }
+    return leaves;
 }
 
 /** Makes scripts of a node at one position of its range, with their own descriptors if `texts`;
@@ -409,21 +441,20 @@ private:
         if (!key) return std::nullopt;
         const Bytes script = WitnessProgramScript(1, key->first);
         if (m_ring != nullptr) m_ring->taproots[key->first] = std::move(output);
-        return std::vector{Made{script, TaprootText(script, internal, leaves)}};
+        return std::vector{Made{script, TaprootText(script, internal, std::move(leaves))}};
     }
 
     std::string TaprootText(const Bytes& script, const DerivedKey& internal,
-                            const std::vector<LeafText>& leaves) const
+                            std::vector<LeafText> leaves) const
     {
         if (!m_texts || std::ranges::any_of(leaves, &std::string::empty, &LeafText::text)) {
             return PlainText(script);
         }
         std::string text = "tr(" + internal.ToString();
         if (!leaves.empty()) {
-            size_t at = 0;
             std::vector<std::string> texts;
             std::vector<int> depths;
-            for (LeafText& leaf : OrderedLeaves(leaves, at, 0)) {
+            for (LeafText& leaf : OrderedLeaves(std::move(leaves))) {
                 texts.push_back(std::move(leaf.text));
                 depths.push_back(leaf.depth);
             }

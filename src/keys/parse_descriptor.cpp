@@ -294,6 +294,13 @@ private:
         return out;
     }
 
+    static KeyExpression WithoutSecrets(KeyExpression key)
+    {
+        key.root.secret.reset();
+        for (KeyExpression& one : key.participants) one = WithoutSecrets(std::move(one));
+        return key;
+    }
+
     /** Keys are compared at the first position of their range. As in Core, all keys that need a
      *  secret for that are taken for the same key. */
     Result<> CheckMiniscript(const miniscript::Node& root, miniscript::Context context,
@@ -301,9 +308,7 @@ private:
     {
         std::vector<std::optional<Bytes>> first_keys;
         for (const auto& key : keys) {
-            KeyExpression first = key[0];
-            first.root.secret.reset();
-            const auto derived = first.At(0);
+            const auto derived = WithoutSecrets(key[0]).At(0);
             first_keys.push_back(derived ? std::optional(derived->public_key) : std::nullopt);
         }
         const auto found = FindFault(root, context, miniscript::FirstEqual(first_keys));

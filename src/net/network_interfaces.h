@@ -135,7 +135,8 @@ public:
     /** Numbers for one network, or for all. */
     AddressCounts Counts(std::optional<AddressNetwork> network);
     std::vector<std::pair<AddrInfo, AddrMan::Position>> Table(bool tried);
-    /** Writes peers.dat, on the caller's thread, so that peers do not wait for a slow disk. */
+    /** Writes peers.dat, on the caller's thread, so that peers do not wait for a slow disk. One
+     * call at a time, and none during Stop(). */
     void Save();
 
 private:

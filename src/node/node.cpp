@@ -409,6 +409,7 @@ BlockFetcher* Node::StartFetcher(ChainManager& chain)
     m_peer_hints.Prepare(chain);
     BlockFetcher* const fetcher = m_network->StartFetcher(chain);
     if (!fetcher) return nullptr;
+    StartScheduler();
     OpenEarlyCalls(chain);
     return fetcher;
 }
@@ -423,8 +424,7 @@ Found<Path> Node::FetchHints(ChainManager& chain)
  *  to be connected. */
 Result<> Node::GoLive()
 {
-    m_scheduler_lines.emplace(m_log, "scheduler");
-    m_scheduler.Start("scheduler");
+    StartScheduler();
     m_events.Start();
     m_chain_thread = std::make_unique<ChainThread>(
         *m_chain, [this](const Error& error) { StopFor(error); }, [this] { m_network->Wake(); });
@@ -439,7 +439,7 @@ Result<> Node::GoLive()
     IBD_RETURN_IF_ERROR(m_network->Start(*m_chain));
     m_network->Follow(*m_chain_thread);
     m_net.network = m_network->Peers();
-    SchedulePeers();
+    ScheduleTxs();
     m_chain_context.chain_thread = m_chain_thread.get();
     m_chain_context.chain = m_chain;
     m_tx_intake.Start([this] { m_network->Wake(); },
@@ -496,19 +496,22 @@ void Node::LoadPool()
     m_pool_context.loaded = !m_interrupt;
 }
 
-void Node::SchedulePeers()
+void Node::StartScheduler()
+{
+    if (m_scheduler_lines) return;
+    m_scheduler_lines.emplace(m_log, "scheduler");
+    m_scheduler.Start("scheduler");
+    m_scheduler.Every(kSaveAddressesEvery, [this] { m_network->Peers()->Addresses().Save(); });
+}
+
+void Node::ScheduleTxs()
 {
     PeerNetwork* const peers = m_net.network;
-    if (!peers) return;
-    m_scheduler.Every(kSaveAddressesEvery, [peers] { peers->Addresses().Save(); });
     m_scheduler.EveryBetween(kAnnounceAgainAfter, kAnnounceAgainBefore,
                              [peers] { peers->Txs().AnnounceAgain(); });
     m_scheduler.EveryBetween(kSendAgainAfter, kSendAgainBefore,
                              [peers] { peers->Txs().FindStalePrivate(); });
 }
-
-/** For tests: regular jobs are due earlier. */
-void Node::ForwardJobs(std::chrono::seconds time) { m_scheduler.Forward(time); }
 
 void Node::SavePool()
 {

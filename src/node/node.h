@@ -86,10 +86,10 @@ private:
     Result<> Sync();
     Result<> LoadBlockFiles();
     void LoadPool();
-    /** The regular jobs of peers. */
-    void SchedulePeers();
+    void StartScheduler(); //!< as soon as a network has addresses to save; then without effect
+    void ScheduleTxs();    //!< the regular jobs of peers about transactions
     void SavePool();
-    void ForwardJobs(std::chrono::seconds time);
+    void ForwardJobs(std::chrono::seconds time) { m_scheduler.Forward(time); } //!< for tests
     void LoadFeeEstimates();
     void SaveFeeEstimates();
     Result<> OpenIndexes();

@@ -134,12 +134,12 @@ private:
     std::map<Txid, const Transaction*> m_by_id;
 };
 
-/** The outputs that a transaction of the pool spends; nothing: one is spent by a block, and the
- *  transaction has left the pool. */
-std::optional<std::vector<MutableOutput>> SpentBy(const TxView& tx, const PoolMoment& moment,
-                                                  const CoinsCache& coins)
+using Outputs = std::vector<MutableOutput>;
+
+/** The outputs that a transaction of the pool spends; nothing: a block has spent one. */
+std::optional<Outputs> SpentBy(const TxView& tx, const PoolMoment& moment, const CoinsCache& coins)
 {
-    std::vector<MutableOutput> out;
+    Outputs out;
     for (const InputView& input : tx.inputs) {
         const OutPoint prevout = input.Prevout();
         if (const Transaction* const parent = moment.Find(prevout.txid)) {
@@ -156,26 +156,44 @@ std::optional<std::vector<MutableOutput>> SpentBy(const TxView& tx, const PoolMo
     return out;
 }
 
-/** Reads coins of a few transactions at a time, as blocks wait meanwhile and the disk may be slow.
- */
-void AddPool(const ChainContext& context, const TxPool& pool, Activity& activity)
+/** The outputs that each transaction spends. Reads a few coins at a time, as blocks wait meanwhile
+ *  and the disk may be slow. Nothing: a block came in between. */
+std::optional<std::vector<Outputs>> SpentBy(const ChainContext& context, const PoolMoment& moment)
 {
-    constexpr size_t kTxsAtOnce = 16;
-    const PoolMoment moment(pool);
-    const auto txs = moment.Txs();
-    for (size_t first = 0; first < txs.size(); first += kTxsAtOnce) {
+    constexpr size_t kInputsAtOnce = 64; // and those of one transaction more
+    std::vector<Outputs> out;
+    const HeaderNode* tip = nullptr;
+    while (out.size() < moment.Txs().size()) {
         if (context.interrupt) throw RpcError{RpcCode::kMisc, "Shutting down"};
         const CoinsGuard coins = context.Chain().HoldCoins();
-        for (const TransactionRef& one :
-             txs.subspan(first).first(std::min(kTxsAtOnce, txs.size() - first))) {
-            const TxView& tx = one->View();
-            const auto spent = SpentBy(tx, moment, coins.Cache());
-            if (!spent) continue;
-            for (size_t i = 0; i < spent->size(); ++i) {
-                activity.Spend(nullptr, tx, i, (*spent)[i].value, (*spent)[i].script_pubkey);
-            }
-            activity.Receive(nullptr, tx);
+        if (tip && tip != &coins.Tip()) return std::nullopt;
+        tip = &coins.Tip();
+        for (size_t read = 0; read < kInputsAtOnce && out.size() < moment.Txs().size();) {
+            const TxView& tx = moment.Txs()[out.size()]->View();
+            auto spent = SpentBy(tx, moment, coins.Cache());
+            if (!spent) return std::nullopt;
+            read += tx.inputs.size();
+            out.push_back(std::move(*spent));
         }
+    }
+    return out;
+}
+
+void AddPool(const ChainContext& context, const TxPool& pool, Activity& activity)
+{
+    std::unique_ptr<const PoolMoment> moment;
+    std::optional<std::vector<Outputs>> spent;
+    do { // again after a block, which seldom comes
+        moment = std::make_unique<const PoolMoment>(pool);
+        spent = SpentBy(context, *moment);
+    } while (!spent);
+    for (size_t i = 0; i < spent->size(); ++i) {
+        const TxView& tx = moment->Txs()[i]->View();
+        for (size_t input = 0; input < tx.inputs.size(); ++input) {
+            const MutableOutput& output = (*spent)[i][input];
+            activity.Spend(nullptr, tx, input, output.value, output.script_pubkey);
+        }
+        activity.Receive(nullptr, tx);
     }
 }
 

@@ -104,9 +104,9 @@ struct Yes {
     template <typename Target>
     static Result<> Read(const ArgsManager& args, const OptionRow<Target>& row, Target& out)
     {
-        const std::optional<bool> value = args.GetBool(row.name);
-        const bool yes = value.value_or(false);
-        if (value) In<kPath...>(out) = yes; // a bool, or an optional one
+        // The member is a bool or an optional one.
+        // NOLINTNEXTLINE(bugprone-optional-value-conversion)
+        if (const std::optional<bool> value = args.GetBool(row.name)) In<kPath...>(out) = *value;
         return {};
     }
     template <typename Target>

@@ -4,13 +4,13 @@
 #include "util/posix_file.h"
 #include "util/posix_io.h"
 #include "util/posix_pipe.h"
+#include "util/strings.h"
 #include "util/uncached_posix.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -325,10 +325,15 @@ public:
 
     uint64_t ResidentBytes() override
     {
-        std::ifstream file("/proc/self/statm");
-        uint64_t total = 0, resident = 0; // pages
-        if (!(file >> total >> resident)) return 0;
-        return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+        std::FILE* const file = std::fopen("/proc/self/statm", "re");
+        if (!file) return 0;
+        char line[128] = {}; // the whole size and the resident one, in pages, and more
+        const bool read = std::fgets(line, sizeof line, file) != nullptr;
+        std::fclose(file);
+        const auto words = Split(line, ' ');
+        const auto pages =
+            read && words.size() > 1 ? ParseInteger<uint64_t>(words[1]) : std::nullopt;
+        return pages.value_or(0) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     }
 
     void RandomBytes(MutableByteSpan out) override

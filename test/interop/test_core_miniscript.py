@@ -22,14 +22,17 @@ KEYS = [*(f"{XPUB}/{i}" for i in range(20)), f"{XPUB}/0/*", f"[d34db33f/44h]{XPU
         f"{XPRV}/7", f"{XPRV}/8h/*", f"{XPRV}/9h", f"{XPUB}/<2;3>/*",
         "03a34b99f22c790c4e36b2b3c2c35a36db06226e41c692fc82b8b56ac1c540c5bd",
         "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"]
-X_KEYS = [*KEYS, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"]
+HARDENED = [f"musig({XPRV}/{i}h,{XPUB}/1)" for i in (1, 2)]
+X_KEYS = [*KEYS, *HARDENED, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"]
 MUSIG = f"musig({XPUB}/1,{XPUB}/2)"
 BAD_KEYS = ["", "x", "02" + "00" * 32, f"{XPUB}/x", "[00]" + KEYS[0], "04" + "11" * 64]
 ONE, OTHER = KEYS[0], KEYS[-2]
 TREES = (f"tr({ONE},{{}})", f"tr({ONE},{{{{{{}},pk({XPUB}/91)}}}})",
          f"tr({ONE},{{{{{{}},{{{{pk({XPUB}/91),multi_a(1,{XPUB}/92,{OTHER},{XPUB}/92)}}}}}}}})",
          f"tr({ONE},{{{{{{{{pk({XPUB}/93),{{}}}}}},{{{{pk({XPUB}/91),pk({XPUB}/92)}}}}}}}})",
-         f"tr({ONE},{{{{{{}},and_v(v:pk(02{X}),pk(03{X}))}}}})")  # the latter's leaf is insane
+         f"tr({ONE},{{{{{{{{pk({XPUB}/93),{{}}}}}},pk({XPUB}/93)}}}})",  # a leaf twice
+         f"tr({ONE},{{{{{{{{pk({XPUB}/93),{{}}}}}},{{{{pk({XPUB}/93),pk({XPUB}/92)}}}}}}}})",
+         f"tr({ONE},{{{{{{}},and_v(v:pk(02{X}),pk(03{X}))}}}})")  # a leaf that is insane
 PLACES = ("wsh({})",) * 4 + ("sh(wsh({}))", "{}", "sh({})")
 
 
@@ -100,6 +103,21 @@ class Miniscript(PairTest):
                 self.told[fault] += fault in str(answer)
         self.assertEqual(self.told["good"], 8)
         self.assertGreater(min(self.told.values()), 0, self.told)
+
+    def test_nested_sequences(self):
+        """Scripts do not tell how and_v was nested: those of deep texts are read and shown too."""
+        found = []
+        for levels, parts in ((3, 300), (7, 490), (60, 16), (150, 3)):
+            text = f"pk({XPUB}/5000)"
+            for level in range(levels):
+                ones = "and_v(v:1," * (parts - 1) + "1" + ")" * (parts - 1)
+                text = f"and_v(v:or_i({text},pk({XPUB}/{level})),{ones})"
+            found.append(self.ask("getdescriptorinfo", f"tr({ONE},{text})")["descriptor"])
+        self.pair.ask("setmocktime", 1_700_000_000)
+        for text in found:
+            self.pair.ask("generatetodescriptor", 1, text)
+        scanned = self.ask("scantxoutset", "start", found)
+        self.assertEqual(str(scanned).count("'tr("), len(found))
 
     def test_scan(self):
         """Coins that pay to random miniscripts are found, and described from their scripts."""

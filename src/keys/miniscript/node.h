@@ -1,6 +1,6 @@
 // A node of a miniscript (BIP379), with its type and the cost of satisfying it. Values; keys are
-// positions in a table of the owner. Recursion over a node goes at most kMaxDepth calls deep. Pure;
-// any thread.
+// positions in a table of the owner. Recursion over a node goes at most 2 * kMaxDepth calls deep.
+// Pure; any thread.
 #pragma once
 
 #include "util/bytes.h"

@@ -10,8 +10,9 @@ namespace ibd::miniscript {
 
 namespace {
 
-/** A text of kMaxDepth levels can be higher as a script, whose sequences have no nesting. */
-constexpr size_t kMaxHeight = kMaxDepth + 32;
+/** Levels of nodes. A script does not tell how its sequences of and_v were nested. Each takes at
+ *  most two levels more in the tree that is made here than in the text. */
+constexpr size_t kMaxHeight = 2 * kMaxDepth;
 
 struct Operation {
     uint8_t op = 0;
@@ -87,26 +88,7 @@ public:
             if (!part) return std::nullopt;
             parts.push_back(std::move(*part));
         } while (!m_left.empty() && !EndsSequence());
-        size_t height = 0;
-        for (const Node& part : parts) height = std::max(height, part.height);
-        // As in Core the first two belong together. This shape would be too deep for many parts.
-        if (height + parts.size() > kMaxDepth) return Balanced(parts);
-        std::optional<Node> out = std::move(parts.back());
-        for (size_t i = parts.size() - 1; out && i-- > 0;) {
-            out = Made(Fragment::kAndV, std::move(*out), std::move(parts[i]));
-        }
-        return out;
-    }
-
-    /** The parts, in reverse order, as a tree of little height. */
-    std::optional<Node> Balanced(std::span<Node> parts) const
-    {
-        if (parts.size() == 1) return std::move(parts[0]);
-        const size_t half = parts.size() / 2;
-        auto last = Balanced(parts.first(half));
-        auto first = Balanced(parts.subspan(half));
-        if (!first || !last) return std::nullopt;
-        return Made(Fragment::kAndV, std::move(*first), std::move(*last));
+        return Joined(std::move(parts));
     }
 
 private:
@@ -165,6 +147,34 @@ private:
         Skip(operations);
         return Finished(std::move(node));
     }
+    /** The parts of a sequence, in reverse order, as a tree of little height: lower ones are joined
+     *  with each other before a higher one takes them. */
+    std::optional<Node> Joined(std::vector<Node> parts) const
+    {
+        std::vector<Node> trees; // from left to right, each lower than the one before
+        const auto join_last = [&] {
+            Node last = std::move(trees.back());
+            trees.pop_back();
+            auto joined = Made(Fragment::kAndV, std::move(trees.back()), std::move(last));
+            if (joined) trees.back() = std::move(*joined);
+            return joined.has_value();
+        };
+        for (; !parts.empty(); parts.pop_back()) {
+            const size_t height = parts.back().height;
+            while (trees.size() > 1 && trees[trees.size() - 2].height < height) {
+                if (!join_last()) return std::nullopt;
+            }
+            trees.push_back(std::move(parts.back()));
+            while (trees.size() > 1 && trees[trees.size() - 2].height <= trees.back().height) {
+                if (!join_last()) return std::nullopt;
+            }
+        }
+        while (trees.size() > 1) {
+            if (!join_last()) return std::nullopt;
+        }
+        return std::move(trees[0]);
+    }
+
     std::optional<Node> Wrapped(Fragment wrapper, std::optional<Node> inner) const
     {
         return inner ? Made(wrapper, std::move(*inner)) : std::nullopt;

@@ -306,19 +306,29 @@ const char* NameOf(const Node& node, Context context)
 
 class Printer {
 public:
-    Printer(Context context, const std::function<std::string(uint32_t)>& key_text)
-        : m_context(context), m_key_text(key_text)
+    /** `nested_left`: prints sequences of and_v as and_v(and_v(a,b),c). */
+    Printer(Context context, bool nested_left, const std::function<std::string(uint32_t)>& key_text)
+        : m_context(context), m_nested_left(nested_left), m_key_text(key_text)
     {
     }
 
-    void Print(const Node& node)
+    /** `wrapped`: letters of wrappers stand before. */
+    void Print(const Node& node, bool wrapped = false)
     {
         const Node* at = &node;
-        for (auto next = Wrapper(*at); next.second; next = Wrapper(*at)) {
-            m_out.push_back(next.first);
-            at = next.second;
+        while (!(m_nested_left && at->fragment == Fragment::kAndV)) {
+            const auto [letter, inner] = Wrapper(*at);
+            if (!inner) break;
+            m_out.push_back(letter);
+            at = inner;
+            wrapped = true;
         }
-        if (at != &node) m_out.push_back(':');
+        if (m_nested_left && at->fragment == Fragment::kAndV) {
+            std::vector<const Node*> parts;
+            Flatten(*at, parts);
+            return PrintSequence(parts, wrapped);
+        }
+        if (wrapped) m_out.push_back(':');
         if (IsAlways(*at, true) || IsAlways(*at, false)) {
             m_out.push_back(IsAlways(*at, true) ? '1' : '0');
             return;
@@ -331,6 +341,30 @@ public:
     std::string Take() { return std::move(m_out); }
 
 private:
+    static void Flatten(const Node& node, std::vector<const Node*>& parts)
+    {
+        if (node.fragment != Fragment::kAndV) return parts.push_back(&node);
+        for (const Node& sub : node.subs) Flatten(sub, parts);
+    }
+
+    void PrintSequence(std::span<const Node* const> parts, bool wrapped)
+    {
+        if (IsAlways(*parts.back(), true)) {
+            m_out.push_back('t');
+            parts = parts.first(parts.size() - 1);
+            wrapped = true;
+        }
+        if (parts.size() == 1) return Print(*parts[0], wrapped);
+        if (wrapped) m_out.push_back(':');
+        for (size_t i = 1; i < parts.size(); ++i) m_out += "and_v(";
+        Print(*parts[0]);
+        for (const Node* const part : parts.subspan(1)) {
+            m_out.push_back(',');
+            Print(*part);
+            m_out.push_back(')');
+        }
+    }
+
     void PrintArguments(const Node& node)
     {
         const char* between = "";
@@ -353,6 +387,7 @@ private:
     }
 
     const Context m_context;
+    const bool m_nested_left;
     const std::function<std::string(uint32_t)>& m_key_text;
     std::string m_out;
 };
@@ -370,8 +405,16 @@ std::optional<Node> Parse(std::string_view text, Context context, const KeyReade
 std::string ToText(const Node& root, Context context,
                    const std::function<std::string(uint32_t)>& key_text)
 {
-    Printer printer(context, key_text);
+    Printer printer(context, false, key_text);
     printer.Print(root);
+    return printer.Take();
+}
+
+std::string ToText(const Expression& expression,
+                   const std::function<std::string(uint32_t)>& key_text)
+{
+    Printer printer(expression.context, true, key_text);
+    printer.Print(expression.root);
     return printer.Take();
 }
 
@@ -380,8 +423,7 @@ std::optional<std::string> TextOf(ByteSpan script)
     const auto found =
         FromScript(script, Context::kWsh, [](const Hash20&) { return std::nullopt; });
     if (!found || !IsSane(*found)) return std::nullopt;
-    return ToText(found->root, Context::kWsh,
-                  [&](uint32_t key) { return ToHex(found->keys[key]); });
+    return ToText(*found, [&](uint32_t key) { return ToHex(found->keys[key]); });
 }
 
 } // namespace ibd::miniscript

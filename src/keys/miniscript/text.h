@@ -2,9 +2,8 @@
 // the reading of a text that is too long.
 #pragma once
 
-#include "keys/miniscript/node.h"
+#include "keys/miniscript/script.h"
 
-#include <functional>
 #include <string>
 
 namespace ibd::miniscript {
@@ -19,6 +18,11 @@ std::optional<Node> Parse(std::string_view text, Context context, const KeyReade
 
 /** The canonical text. `key_text`: of a key, by its position. */
 std::string ToText(const Node& root, Context context,
+                   const std::function<std::string(uint32_t)>& key_text);
+
+/** The same for an expression that was read from a script, which does not tell how and_v is nested:
+ *  it is printed as Core does. */
+std::string ToText(const Expression& expression,
                    const std::function<std::string(uint32_t)>& key_text);
 
 /** The text inside wsh() of a script, with its keys in hex. Nothing: the script is no sane
