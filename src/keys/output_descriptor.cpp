@@ -204,53 +204,28 @@ std::string MiniscriptText(const Bytes& script, Context context, const std::vect
 }
 
 struct LeafText {
-    int depth = 0;
-    Bytes script;
+    const TapLeaf* leaf = nullptr;
+    Bytes path; //!< see TapPaths()
     std::string text;
-    std::vector<Hash32> path = {}; //!< hashes of the other branches, from the leaf to the root
 };
 
 /** Core's order of leaves that only their scripts and control blocks tell. */
 bool ComesBefore(const LeafText& a, const LeafText& b)
 {
-    if (a.script != b.script) return a.script < b.script;
-    return a.path.size() != b.path.size() ? a.path.size() < b.path.size() : a.path < b.path;
+    if (a.leaf->script != b.leaf->script) return a.leaf->script < b.leaf->script;
+    return ShorterFirst()(a.path, b.path);
 }
-
-struct Subtree {
-    Hash32 hash{};
-    std::vector<LeafText> leaves;
-};
 
 /** The leaves from `at` on that have at least this depth in the tree: of two branches, first that
- *  with the first leaf. Their paths must be complete before they are compared: see OrderedLeaves().
- */
-Subtree TakeSubtree(std::vector<LeafText>& leaves, size_t& at, int depth, bool order)
+ *  with the first leaf. */
+std::vector<LeafText> OrderedLeaves(const std::vector<LeafText>& leaves, size_t& at, int depth)
 {
-    if (leaves[at].depth == depth) {
-        LeafText& leaf = leaves[at++];
-        return {TapLeafHash(kLeafTapscript, leaf.script), {std::move(leaf)}};
-    }
-    Subtree left = TakeSubtree(leaves, at, depth + 1, order);
-    Subtree right = TakeSubtree(leaves, at, depth + 1, order);
-    if (order) {
-        if (ComesBefore(right.leaves.front(), left.leaves.front())) std::swap(left, right);
-    } else {
-        for (LeafText& leaf : left.leaves) leaf.path.push_back(right.hash);
-        for (LeafText& leaf : right.leaves) leaf.path.push_back(left.hash);
-    }
-    Subtree out{TapBranchHash(left.hash, right.hash), std::move(left.leaves)};
-    std::ranges::move(right.leaves, std::back_inserter(out.leaves));
-    return out;
-}
-
-std::vector<LeafText> OrderedLeaves(std::vector<LeafText> leaves)
-{
-    for (const bool order : {false, true}) {
-        size_t at = 0;
-        leaves = TakeSubtree(leaves, at, 0, order).leaves;
-    }
-    return leaves;
+    if (leaves[at].leaf->depth == depth) return {leaves[at++]};
+    std::vector<LeafText> left = OrderedLeaves(leaves, at, depth + 1);
+    std::vector<LeafText> right = OrderedLeaves(leaves, at, depth + 1);
+    if (ComesBefore(right.front(), left.front())) std::swap(left, right);
+    std::ranges::move(right, std::back_inserter(left));
+    return left;
 }
 
 /** Makes scripts of a node at one position of its range, with their own descriptors if `texts`;
@@ -262,14 +237,14 @@ public:
     {
     }
 
-    /** Notes the secrets of extended keys. As in Core they also serve keys that are written with
-     * the public form of the same extended key. */
-    void NoteRoots(const DescriptorNode& node)
+    /** `root`: of the whole descriptor. */
+    std::optional<std::vector<Made>> Run(const DescriptorNode& root)
     {
-        for (const KeyExpression& key : node.keys) NoteRoot(key);
-        for (const DescriptorNode& child : node.children) NoteRoots(child);
+        NoteRoots(root);
+        return Expand(root, false);
     }
 
+private:
     std::optional<std::vector<Made>> Expand(const DescriptorNode& node, bool in_taproot) const
     {
         auto keys = Keys(node, in_taproot || node.kind == DescriptorKind::kTaproot ||
@@ -305,7 +280,14 @@ public:
         return std::nullopt;
     }
 
-private:
+    /** Notes the secrets of extended keys. As in Core they also serve keys that are written with
+     *  the public form of the same extended key. */
+    void NoteRoots(const DescriptorNode& node)
+    {
+        for (const KeyExpression& key : node.keys) NoteRoot(key);
+        for (const DescriptorNode& child : node.children) NoteRoots(child);
+    }
+
     std::optional<std::vector<DerivedKey>> Keys(const DescriptorNode& node, bool x_only) const
     {
         std::vector<DerivedKey> out;
@@ -429,34 +411,44 @@ private:
     {
         TaprootOutput output;
         output.internal_key = internal.XOnly();
-        std::vector<LeafText> leaves;
+        std::vector<std::string> texts;
         for (size_t i = 0; i < node.children.size(); ++i) {
             auto leaf = Expand(node.children[i], true);
             if (!leaf) return std::nullopt;
             auto& [script, text] = (*leaf)[0];
-            output.leaves.push_back({static_cast<uint8_t>(node.depths[i]), kLeafTapscript, script});
-            leaves.push_back({node.depths[i], std::move(script), std::move(text)});
+            output.leaves.push_back(
+                {static_cast<uint8_t>(node.depths[i]), kLeafTapscript, std::move(script)});
+            texts.push_back(std::move(text));
         }
         const auto key = output.Key();
         if (!key) return std::nullopt;
         const Bytes script = WitnessProgramScript(1, key->first);
+        std::string text = TaprootText(script, internal, output, texts);
         if (m_ring != nullptr) m_ring->taproots[key->first] = std::move(output);
-        return std::vector{Made{script, TaprootText(script, internal, std::move(leaves))}};
+        return std::vector{Made{script, std::move(text)}};
     }
 
+    /** `leaf_texts`: of the output's leaves. */
     std::string TaprootText(const Bytes& script, const DerivedKey& internal,
-                            std::vector<LeafText> leaves) const
+                            const TaprootOutput& output,
+                            const std::vector<std::string>& leaf_texts) const
     {
-        if (!m_texts || std::ranges::any_of(leaves, &std::string::empty, &LeafText::text)) {
+        if (!m_texts || std::ranges::any_of(leaf_texts, &std::string::empty)) {
             return PlainText(script);
         }
         std::string text = "tr(" + internal.ToString();
-        if (!leaves.empty()) {
+        if (!leaf_texts.empty()) {
+            std::vector<Bytes> paths = TapPaths(output.leaves);
+            std::vector<LeafText> leaves;
+            for (size_t i = 0; i < paths.size(); ++i) {
+                leaves.push_back({&output.leaves[i], std::move(paths[i]), leaf_texts[i]});
+            }
+            size_t at = 0;
             std::vector<std::string> texts;
             std::vector<int> depths;
-            for (LeafText& leaf : OrderedLeaves(std::move(leaves))) {
-                texts.push_back(std::move(leaf.text));
-                depths.push_back(leaf.depth);
+            for (LeafText& one : OrderedLeaves(leaves, at, 0)) {
+                texts.push_back(std::move(one.text));
+                depths.push_back(one.leaf->depth);
             }
             text += "," + TreeText(texts, depths);
         }
@@ -508,9 +500,7 @@ bool OutputDescriptor::HasPrivateKeys() const
 
 std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t index) const
 {
-    Expander expander(m_network, index, true);
-    expander.NoteRoots(m_root);
-    const auto made = expander.Expand(m_root, false);
+    const auto made = Expander(m_network, index, true).Run(m_root);
     if (!made) return std::nullopt;
     std::vector<ExpandedScript> out;
     for (const auto& [script, text] : *made) out.push_back({script, WithChecksum(text)});
@@ -519,9 +509,7 @@ std::optional<std::vector<ExpandedScript>> OutputDescriptor::Expand(uint32_t ind
 
 std::optional<std::vector<Bytes>> OutputDescriptor::Scripts(uint32_t index) const
 {
-    Expander expander(m_network, index, false);
-    expander.NoteRoots(m_root);
-    auto made = expander.Expand(m_root, false);
+    auto made = Expander(m_network, index, false).Run(m_root);
     if (!made) return std::nullopt;
     std::vector<Bytes> out;
     for (Made& one : *made) out.push_back(std::move(one.first));
@@ -530,9 +518,7 @@ std::optional<std::vector<Bytes>> OutputDescriptor::Scripts(uint32_t index) cons
 
 bool OutputDescriptor::Collect(uint32_t index, KeyRing& ring) const
 {
-    Expander expander(m_network, index, false, &ring);
-    expander.NoteRoots(m_root);
-    return expander.Expand(m_root, false).has_value();
+    return Expander(m_network, index, false, &ring).Run(m_root).has_value();
 }
 
 } // namespace ibd

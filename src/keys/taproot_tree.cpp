@@ -36,11 +36,29 @@ std::optional<Bytes> FoldTree(std::span<const TapLeaf> leaves, const Join& join)
     return Bytes(open[0].hash.begin(), open[0].hash.end());
 }
 
+/** The root, as TapTreeRoot(); sets the paths of TapPaths(). */
+std::optional<Bytes> FindPaths(std::span<const TapLeaf> leaves, std::vector<Bytes>& paths)
+{
+    paths.assign(leaves.size(), {});
+    return FoldTree(leaves, [&](const Subtree& left, const Subtree& right, size_t end) {
+        for (size_t i = left.first_leaf; i < end; ++i) {
+            Append(paths[i], i < right.first_leaf ? right.hash : left.hash);
+        }
+    });
+}
+
 } // namespace
 
 std::optional<Bytes> TapTreeRoot(std::span<const TapLeaf> leaves)
 {
     return FoldTree(leaves, [](const Subtree&, const Subtree&, size_t) {});
+}
+
+std::vector<Bytes> TapPaths(std::span<const TapLeaf> leaves)
+{
+    std::vector<Bytes> paths;
+    CHECK(FindPaths(leaves, paths).has_value());
+    return paths;
 }
 
 void TaprootSpends::Merge(const TaprootSpends& other)
@@ -61,12 +79,8 @@ std::optional<std::pair<XOnlyKey, bool>> TaprootOutput::Key() const
 
 TaprootSpends TaprootOutput::Spends() const
 {
-    std::vector<Bytes> paths(leaves.size()); // hashes from the leaf up
-    const auto root = FoldTree(leaves, [&](const Subtree& left, const Subtree& right, size_t end) {
-        for (size_t i = left.first_leaf; i < end; ++i) {
-            Append(paths[i], i < right.first_leaf ? right.hash : left.hash);
-        }
-    });
+    std::vector<Bytes> paths;
+    const auto root = FindPaths(leaves, paths);
     TaprootSpends out;
     out.internal_key = internal_key;
     if (root && !root->empty()) {

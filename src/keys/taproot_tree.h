@@ -23,6 +23,10 @@ struct TapLeaf {
 /** 32 bytes, or empty without leaves; nothing: the depths form no tree. */
 std::optional<Bytes> TapTreeRoot(std::span<const TapLeaf> leaves);
 
+/** For each leaf the hashes of the branches beside its way up to the root, 32 bytes each; the end
+ * of its control block. The leaves must form a tree. */
+std::vector<Bytes> TapPaths(std::span<const TapLeaf> leaves);
+
 struct ShorterFirst {
     bool operator()(const Bytes& a, const Bytes& b) const
     {
