@@ -46,8 +46,9 @@ fuzz() {
 
 kills() {
     cmake --preset dev && cmake --build build -j "$(nproc)" || return 1
-    python3 test/functional/run.py --bindir build/bin -j 1 -v --kills "${KILLS:-200}" \
-        --outputs "${OUTPUTS:-2100000}" \
+    # A test that kills waits most of the time.
+    python3 test/functional/run.py --bindir build/bin -j $((2 * $(nproc))) -v \
+        --kills "${KILLS:-200}" --outputs "${OUTPUTS:-2100000}" \
         test_crash. test_network_booster.Killed test_undo. test_full_validation. test_leftovers. \
         test_killed_while_relaying. killed_with_all_indexes
 }
