@@ -119,12 +119,28 @@ Result<> AddFrom(Env& env, const Path& folder, const std::vector<Kind>& kinds,
     return {};
 }
 
+bool IsFoldFile(const std::string& name) { return IsRunFile(name) || IsCheckpointFile(name); }
+
+/** Runs and a log without a checkpoint belong to no sync: see RemoveCheckpoint(). */
+void MarkOrphans(const Path& booster, std::vector<KeptFile>& files)
+{
+    const Path checkpoint = CheckpointPath(booster);
+    const auto is = [&](const KeptFile& file) { return file.path == checkpoint; };
+    if (std::any_of(files.begin(), files.end(), is)) return;
+    for (KeptFile& file : files) {
+        if (!IsFoldFile(file.path.filename().string())) continue;
+        file.use = Use::kNone;
+        file.what = "parts of a fold without its checkpoint";
+    }
+}
+
 } // namespace
 
 Result<std::vector<KeptFile>> FindKeptFiles(Env& env, const KeptPlaces& places)
 {
     std::vector<KeptFile> out;
     IBD_RETURN_IF_ERROR(AddFrom(env, places.booster, KindsInBooster(), out));
+    MarkOrphans(places.booster, out);
     IBD_RETURN_IF_ERROR(AddFrom(env, UndoFolder(places.booster), KindsInUndo(), out));
     if (!places.hints.empty()) {
         IBD_RETURN_IF_ERROR(AddFrom(env, places.hints, KindsInHints(), out));

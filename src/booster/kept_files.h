@@ -27,7 +27,7 @@ struct KeptFile {
     enum class Use {
         kWork,    //!< a start with the right options resumes it
         kFetched, //!< partial hints from peers: resumed with -ibdboosterfile=auto
-        kNone,    //!< partly written when the node was killed; no start uses it
+        kNone,    //!< partly written or removed when the node was killed; no start uses it
     };
     Path path;
     uint64_t size = 0;

@@ -92,7 +92,8 @@ Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& check
  *  damaged. */
 Found<Checkpoint> LoadCheckpoint(Env& env, const Path& directory);
 
-/** Removes checkpoint, runs and leftovers in the directory, but not the list of bad hints. */
+/** Removes checkpoint, runs and leftovers in the directory, but not the list of bad hints. Whatever
+ *  remains after a crash or an error is a whole sync, or files without a checkpoint. */
 Result<> RemoveCheckpoint(Env& env, const Path& directory);
 
 /** Removes the run files that `checkpoint` does not name. */

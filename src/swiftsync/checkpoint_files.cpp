@@ -59,13 +59,14 @@ Result<> RemoveCheckpoint(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
     if (!there) return {};
-    // The checkpoint is removed last: while there are runs, it shows that there is unfinished work.
-    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
+    // The checkpoint goes first. A checkpoint without its log or its runs would look like work that
+    // is unfinished or damaged; runs and a log without a checkpoint are useless to every start.
+    IBD_ASSIGN_OR_RETURN(const bool removed, RemoveWithUnwritten(env, CheckpointPath(directory)));
+    if (removed) IBD_RETURN_IF_ERROR(env.SyncDirectory(directory));
     const Path log = CheckpointLogPath(directory);
     IBD_ASSIGN_OR_RETURN(const bool logged, env.IsThere(log));
     if (logged) IBD_RETURN_IF_ERROR(env.Remove(log));
-    IBD_ASSIGN_OR_RETURN(const bool removed, RemoveWithUnwritten(env, CheckpointPath(directory)));
-    return logged || removed ? env.SyncDirectory(directory) : Result<>();
+    return RemoveOtherRuns(env, directory, {});
 }
 
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)

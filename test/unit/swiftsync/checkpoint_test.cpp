@@ -1,6 +1,7 @@
 // Checkpoints: round trip, refusal of damage, clean-up, the log, and the memory of bad hints.
 #include "swiftsync/checkpoint_log.h"
 
+#include "sim/fault_env.h"
 #include "support/aborts.h"
 #include "support/testdata.h"
 #include "test_chain.h"
@@ -222,6 +223,32 @@ TEST_CASE("Checkpoint log: each save is durable, and cut off anywhere leaves an 
     ++state.totals.bytes;
     Must(SaveCheckpoint(*env, dir.Get(), state));
     REQUIRE(Must(LoadCheckpoint(*env, dir.Get()))->Encode() == state.Encode());
+}
+
+TEST_CASE("Checkpoint log: a removal that is cut off leaves the whole sync or no checkpoint")
+{
+    bool removed = false;
+    for (uint64_t operations = 0; !removed; ++operations) {
+        CAPTURE(operations);
+        TempDir dir;
+        FaultEnv env;
+        Checkpoint state = SomeCheckpoint();
+        CheckpointLog log(env, dir.Get());
+        for (uint32_t i = 0; i < 4; ++i) Must(log.Save(state, NextEntry(i, state)));
+        for (const RunInfo& run : state.runs) {
+            std::ofstream(RunPath(dir.Get(), run.number)) << "x";
+        }
+        env.CrashAt(env.Operations() + operations);
+        removed = RemoveCheckpoint(env, dir.Get()).Ok();
+        const auto after = MakePosixEnv();
+        const auto kept = Must(LoadCheckpoint(*after, dir.Get()));
+        REQUIRE_FALSE((kept && removed));
+        if (!kept) continue;
+        REQUIRE(kept->Encode() == state.Encode());
+        for (const RunInfo& run : kept->runs) {
+            REQUIRE(after->Exists(RunPath(dir.Get(), run.number)));
+        }
+    }
 }
 
 TEST_CASE("Checkpoint log: what is written grows as the number of runs does, not as its square")
