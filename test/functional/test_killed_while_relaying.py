@@ -55,10 +55,11 @@ class KilledWhileRelaying(FunctionalTest):
         super().setUp()
         self.chance = random.Random(os.environ.get("IBD_SEED"))
         splits = 1 + KILLS // KILLS_OF_COINS
-        chain = Chain(first_time=int(time.time()) - 600 * (110 + splits)).grow(100 + splits)
+        chain = Chain(first_time=int(time.time()) - 600 * (110 + 2 * splits)).grow(100 + splits)
         txs = [Tx([(chain.coinbase_of(i + 1)[0], 0, b"", FINAL)], [(VALUE, REDEEMED)] * COINS)
                for i in range(splits)]
-        chain.add(chain.candidate(txs))
+        for tx in txs:  # 64 kB each: one block holds only the first dozen
+            chain.add(chain.candidate([tx]))
         self.free = [(tx.txid(), i, VALUE) for tx in txs for i in range(COINS)]
         self.kept = [self.free.pop() for _ in range(KILLS + 1)]  # for check_relay()
         self.numbers = itertools.count()
