@@ -39,6 +39,7 @@ class CrashTest(FunctionalTest):
         cls.chance = random.Random(os.environ.get("IBD_SEED", "1"))
 
     def undisturbed(self, *args):
+        """The coins of a run with `args`, and its seconds."""
         node = self.made.place(self.node())
         begin = time.monotonic()
         status, errors = node.run(*args, self.made.to_tip)
@@ -49,36 +50,56 @@ class CrashTest(FunctionalTest):
         node.stop()
         return out, seconds
 
-
-class Crash(CrashTest):
-    """Times are drawn over what an undisturbed run took, so that all phases are hit in the end."""
+    def killed_once(self, node, args, longest):
+        """Starts the node and kills it after up to `longest` seconds; False: it ended before."""
+        node.launch(*args, self.made.to_tip)
+        end = time.monotonic() + self.chance.uniform(0, longest)
+        while node.running and time.monotonic() < end:
+            time.sleep(0.01)
+        killed = node.running
+        node.kill()
+        return killed
 
     def killed_often(self, first, again):
-        """Starts with `first`, then with `again` until the end, each start killed at some time."""
+        """Whole runs, each of starts that are killed and of one that is not. The first start of a
+        run is with `first`, those after the mark in the index with `again`. Times are drawn over
+        half of what an undisturbed run took, so that all phases are hit in the end."""
         wanted, seconds = self.undisturbed(*first)
-        node = self.made.place(self.node())
-        args = first
-        for _ in range(KILLS):
-            node.launch(*args, self.made.to_tip)
-            time.sleep(self.chance.uniform(0, seconds / 2))
-            node.kill()
-            if INDEX_IS_MARKED in node.log_text:
-                args = again  # begun work continues by itself
+        kills = 0
+        while kills < KILLS:
+            node = self.made.place(self.node())
+            args, last = first, min(KILLS, kills + self.chance.randint(3, 10))
+            while kills < last and self.killed_once(node, args, seconds / 2):
+                kills += 1
+                if INDEX_IS_MARKED in node.log_text:
+                    args = again  # begun work continues by itself
+            self.assertEqual(self.finish(node, args, wanted), [])
+
+    def finish(self, node, args, wanted):
+        """A start that is not killed has the coins `wanted`; returns what the booster left."""
         status, errors = node.run(*args, self.made.to_tip)
         self.assertEqual(status, 0, errors)
         node.start("-checklevel=3", "-checkblocks=20", NO_UNDO)
         self.assertEqual(coins(node), wanted)
         self.assertEqual(node.rpc("getbestblockhash"), self.made.tip)
         node.stop()
-        self.assertEqual(left_by_booster(node), [])
+        left = left_by_booster(node)
+        shutil.rmtree(node.datadir)
+        return left
 
+
+class Serial(CrashTest):
     def test_serial(self):
         self.killed_often(["-reindex"], [])
 
+
+class ManyFlushes(CrashTest):
     def test_serial_with_many_flushes(self):
         small = ["-dbcache=4", "-dbbatchsize=20000"]
         self.killed_often(["-reindex", *small], small)
 
+
+class Crash(CrashTest):
     def booster(self, *more):
         hints = [f"-ibdboosterfile={self.made.container}", *self.made.trust, NO_UNDO, *more]
         self.killed_often(["-reindex", *hints], hints)
@@ -91,18 +112,16 @@ class Crash(CrashTest):
 
     def test_booster_over_a_chainstate(self):
         """-reindex-chainstate each time: it ignores the old chainstate once it has begun."""
-        wanted, seconds = self.undisturbed("-reindex")
+        wanted, _ = self.undisturbed("-reindex")
         node = self.made.place(self.node())
         node.run("-reindex", self.made.to_tip)
-        args = ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}", *self.made.trust,
-                self.made.to_tip]
-        for _ in range(KILLS):
-            node.launch(*args)
-            time.sleep(self.chance.uniform(0, seconds / 2))
-            node.kill()
-        self.assertEqual(node.run(*args)[0], 0)
-        node.start()
-        self.assertEqual(coins(node), wanted)
+        args = ["-reindex-chainstate", f"-ibdboosterfile={self.made.container}", *self.made.trust]
+        begin = time.monotonic()
+        node.run(*args, self.made.to_tip)
+        seconds, kills = time.monotonic() - begin, 0
+        while kills < KILLS:
+            kills += self.killed_once(node, args, seconds)
+        self.assertEqual(self.finish(node, args, wanted), [])
 
     def test_booster_changes_its_mind(self):
         """Killed in the middle, then started without hints, with other ones, with other options."""
@@ -112,12 +131,8 @@ class Crash(CrashTest):
         other = [f"-ibdboosterfile={self.made.bitmap}", *self.made.trust,
                  "-ibdboosteraggregate=muhash"]
         for args in (hints, other, hints + ["-ibdboostermem=2"], other, []):
-            node.launch("-reindex", *args, self.made.to_tip)
-            time.sleep(self.chance.uniform(0.1, seconds / 2))
-            node.kill()
-        self.assertEqual(node.run("-reindex", self.made.to_tip)[0], 0)
-        node.start()
-        self.assertEqual(coins(node), wanted)
+            self.killed_once(node, ["-reindex", *args], seconds / 2)
+        self.finish(node, ["-reindex"], wanted)
 
 
 class Checkpoint:
@@ -380,8 +395,8 @@ class RandomPoints(CrashTest):
         folder = node.net_dir
         runs = {path.name for path in folder.glob("ibdbooster/run*")}
         if (building(node) / "new" / "CURRENT").exists() or (
-                (folder / "chainstate").exists() and (folder / "ibdbooster").exists() and
-                (kept.runs or (folder / "ibdbooster" / "checkpoint.dat").exists())):
+                (folder / "chainstate").exists() and
+                (runs or (folder / "ibdbooster" / "checkpoint.dat").exists())):
             return "publishing"
         if (building(node) / "new").exists() or (building(node) / "batch").exists():
             return "merging"
@@ -412,10 +427,10 @@ class RandomPoints(CrashTest):
                 if "Reindexing blocks on disk" in node.log_text:
                     args = options  # begun work continues by itself
             kills, again, number = kills + in_a_row, again + max(0, in_a_row - 1), number + 1
-            self.finish(node, args)
+            self.end_run(node, args)
         self.report(kills, again, number, time.monotonic() - begin)
 
-    def finish(self, node, args):
+    def end_run(self, node, args):
         kept = self.kept(node)
         self.tail = LogTail(node)
         node.start(*args)
