@@ -1,6 +1,6 @@
 """Our pool of transactions and Core's: random transactions, good ones and ones that are wrong in
 every way that policy or consensus knows, alone and in packages; the verdicts, the pools, templates,
-and the state after blocks and reorganisations must be the same. IBD_SEED draws others."""
+and the state after blocks and reorganisations must be the same. IBD_TEST_SEED draws others."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from core_node import PairTest
 from regtest_chain import COIN, OP_TRUE
 from wire import Tx, sized
 
-SEED = int(os.environ.get("IBD_SEED", 7))
+SEED = int(os.environ.get("IBD_TEST_SEED", 7))
 START = 1_700_000_000
 FINAL = 0xffffffff
 REWARD = 50 * COIN
@@ -44,7 +44,7 @@ class RandomTransactions(PairTest):
     def setUp(self):
         super().setUp()
         self.rng = random.Random(SEED)
-        print(f"IBD_SEED={SEED}")
+        print(f"IBD_TEST_SEED={SEED}")
         self.redeem = {}
         for name, script in (("sh", OP_TRUE), ("sigops15", unexecuted(15)),
                              ("sigops16", unexecuted(16))):
