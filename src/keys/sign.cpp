@@ -57,10 +57,10 @@ public:
     {
     }
 
-    /** For a script hash or a witness program the only stack item is the script, or hash, that the
-     *  next step solves. */
+    /** Solves a script. For a script hash or a witness program of version 0, the only stack item is
+     *  the script or key hash that the next step solves. */
     bool Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vector<Bytes>& stack);
-    /** A witness script that is a miniscript. */
+    /** Solves a witness script that is a miniscript. */
     bool RunMiniscript(ByteSpan script, std::vector<Bytes>& stack);
 
     std::optional<Bytes> Sign(ByteSpan key, ByteSpan script_code, SigVersion version);
@@ -152,7 +152,7 @@ bool Steps::ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion 
         if (signature && stack.size() < wanted) stack.push_back(std::move(*signature));
     }
     const size_t missing = wanted - stack.size();
-    stack.resize(wanted - missing / 2); // every other place stays free, as in Core
+    stack.resize(wanted - missing / 2); // as in Core, an empty item for every other missing one
     return missing == 0;
 }
 
@@ -213,7 +213,7 @@ bool Steps::Run(ByteSpan script, SigVersion version, ScriptKind& kind, std::vect
     return false;
 }
 
-/** The input that a witness script's miniscript is satisfied for. */
+/** Answers the questions of a miniscript in a witness script. */
 class WshSource final : public InputSource {
 public:
     WshSource(Steps& steps, ByteSpan script)
@@ -238,7 +238,7 @@ bool Steps::RunMiniscript(ByteSpan script, std::vector<Bytes>& stack)
         return key;
     };
     const auto found = FromScript(script, miniscript::Context::kWsh, find_key);
-    if (!found || !IsSane(*found)) return false;
+    if (!found) return false; // as in Core, it may be insane
     WshSource source(*this, script);
     auto items = Satisfy(*found, source);
     if (items) stack = std::move(*items);

@@ -16,46 +16,6 @@ XOnlyKey AsXOnly(ByteSpan bytes)
     return out;
 }
 
-/** A leaf that needs signatures of some of its keys. */
-struct KeyLeaf {
-    size_t threshold = 1;
-    std::vector<XOnlyKey> keys;
-};
-
-std::optional<int64_t> PushedNumber(const ScriptIterator& it)
-{
-    if (const auto small = SmallInt(it.Op())) return *small;
-    const bool pushed = it.Op() <= OP_PUSHDATA4 && IsMinimalPush(it.Op(), it.Data());
-    return pushed ? DecodeScriptNum(it.Data(), /*require_minimal=*/true) : std::nullopt;
-}
-
-/** Parses <key> CHECKSIG; or that, each further <key> CHECKSIGADD, and <threshold> NUMEQUAL. */
-std::optional<KeyLeaf> ParseKeyLeaf(ByteSpan script)
-{
-    KeyLeaf leaf;
-    ScriptIterator it(script);
-    std::optional<int64_t> threshold;
-    while (it.Next()) {
-        if (threshold) return std::nullopt; // there is an operation after NUMEQUAL
-        uint8_t next = OP_NUMEQUAL;
-        if (it.Op() == std::tuple_size_v<XOnlyKey>) { // a direct push
-            leaf.keys.push_back(AsXOnly(it.Data()));
-            next = leaf.keys.size() == 1 ? OP_CHECKSIG : OP_CHECKSIGADD;
-        } else {
-            threshold = PushedNumber(it);
-            if (!threshold) return std::nullopt;
-        }
-        if (!it.Next() || it.Op() != next) return std::nullopt;
-    }
-    const auto count = static_cast<int64_t>(leaf.keys.size());
-    const int64_t wanted = threshold.value_or(1);
-    if (it.Failed() || wanted < 1 || wanted > count || (!threshold && count > 1)) {
-        return std::nullopt;
-    }
-    leaf.threshold = static_cast<size_t>(wanted);
-    return leaf;
-}
-
 class Leaves {
 public:
     Leaves(const KeyRing& keys, const SignatureMaker& maker, SpendData& data)
@@ -73,21 +33,20 @@ public:
         if (leaf != nullptr) it->second.first.insert(*leaf);
     }
 
-    /** The witness of a leaf without its script; nothing: items are missing, or the leaf is neither
-     *  of the two templates nor a sane miniscript. */
+    /** The witness of a leaf without its script; nothing: items are missing, or the leaf is no
+     *  miniscript. As in Core, the miniscript may be insane. */
     std::optional<std::vector<Bytes>> Sign(ByteSpan script)
     {
         const Hash32 hash = TapLeafHash(kLeafTapscript, script);
-        if (const auto leaf = ParseKeyLeaf(script)) return SignKeys(*leaf, hash);
         const auto find_key = [&](const Hash20& key) { return FindKey(key); };
         const auto found = FromScript(script, miniscript::Context::kTapscript, find_key);
-        if (!found || !IsSane(*found)) return std::nullopt;
+        if (!found) return std::nullopt;
         LeafSource source(*this, hash);
         return Satisfy(*found, source);
     }
 
 private:
-    /** The input that a leaf's miniscript is satisfied for. */
+    /** Answers the questions of a miniscript in a leaf. */
     class LeafSource final : public InputSource {
     public:
         LeafSource(Leaves& leaves, const Hash32& leaf)
@@ -103,21 +62,6 @@ private:
         Leaves& m_leaves;
         const Hash32 m_leaf;
     };
-
-    /** Signatures under the leaf's keys, the last key's first; nothing if there are too few. Signs
-     *  with all keys, as other signers may need signatures that are not used here. */
-    std::optional<std::vector<Bytes>> SignKeys(const KeyLeaf& leaf, const Hash32& hash)
-    {
-        std::vector<Bytes> stack;
-        size_t made = 0;
-        for (auto key = leaf.keys.rbegin(); key != leaf.keys.rend(); ++key) {
-            const Bytes signature = SignOne(*key, hash).value_or(Bytes());
-            const bool used = !signature.empty() && made < leaf.threshold;
-            stack.push_back(used ? signature : Bytes());
-            made += used ? 1 : 0;
-        }
-        return made == leaf.threshold ? std::optional(stack) : std::nullopt;
-    }
 
     std::optional<Bytes> SignOne(const XOnlyKey& key, const Hash32& leaf)
     {
@@ -139,7 +83,8 @@ private:
         return std::nullopt;
     }
 
-    /** A key of 33 bytes, by their Hash160 or, from a descriptor, by that of the last 32. */
+    /** A key of 33 bytes by its Hash160. The ring has the keys of a miniscript in tr() also by the
+     *  Hash160 of the last 32 bytes. */
     const Bytes* FindFullKey(const Hash20& hash) const
     {
         if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
@@ -155,7 +100,7 @@ private:
     const KeyRing& m_keys;
     const SignatureMaker& m_maker;
     SpendData& m_data;
-    /** The keys of the input itself; this signer adds none. */
+    /** Keys with an origin in the input, by Hash160. Keys that NoteOrigin() adds are left out. */
     std::map<Hash20, XOnlyKey> m_by_hash;
 };
 

@@ -72,7 +72,7 @@ void AsMiniscript(ByteSpan script, miniscript::Context context)
     CheckText(ToText(read->root, context, [&](uint32_t key) { return ToHex(read->keys[key]); }),
               context);
     FullSource source;
-    if (IsSane(*read)) miniscript::Satisfy(*read, source);
+    miniscript::Satisfy(*read, source);
 }
 
 void AsText(std::string_view text)

@@ -1,5 +1,6 @@
 """Our node and Core's bitcoind find the same witnesses for random miniscripts, in P2WSH and in
-leaves of taproot outputs, with some of the keys, preimages and times that they need."""
+leaves of taproot outputs, with some of the keys, preimages and times that they need. A witness
+script may be an insane miniscript, which has no descriptor."""
 
 import base64
 import collections
@@ -8,6 +9,7 @@ import os
 
 from core_node import PairTest
 from descriptor_cases import KEY, XPRV
+from miniscript_cases import Cases, push
 from miniscript_texts import Texts
 
 SPENDS = 500
@@ -65,6 +67,17 @@ class KnownTexts(Texts):
         return f"{name}({digest.hex()})"
 
 
+class KnownCases(Cases):
+    """Scripts with a few keys, which often occur twice."""
+
+    def __init__(self, seed, keys):
+        super().__init__(seed)
+        self.keys = keys
+
+    def key(self):
+        return push(self.chance.choice(self.keys))
+
+
 class MiniscriptSpends(PairTest):
     def setUp(self):
         super().setUp()
@@ -117,21 +130,25 @@ class MiniscriptSpends(PairTest):
             done = self.ask("finalizepsbt", psbt)
             self.told["final"] += isinstance(done, dict) and done["complete"]
 
-    def sign_raw(self, texts, secrets, keys):
-        """signrawtransactionwithkey, which tells what is missing, and keeps parts of a witness."""
-        chance = texts.chance
+    def witness_script(self, texts, keys):
+        """The script of a descriptor with these keys; None if the expression is insane."""
         text = "wsh({})".format(texts.likely_sane())
         for i, key in enumerate(keys):
             text = text.replace(f"@{i}@", key)
         info = self.ask("getdescriptorinfo", text)
         if not isinstance(info, dict):
-            return
+            return None
         address = self.ask("deriveaddresses", info["descriptor"])[0]
         script = self.ask("validateaddress", address)["scriptPubKey"]
-        psbt = self.ask("utxoupdatepsbt", self.psbt(chance, bytes.fromhex(script), {}), [text])
-        decoded = self.ask("decodepsbt", psbt)["inputs"][0]
-        spent = {"txid": TXID, "vout": 0, "scriptPubKey": script, "amount": 1,
-                 "witnessScript": decoded["witness_script"]["hex"]}
+        psbt = self.psbt(texts.chance, bytes.fromhex(script), {})
+        decoded = self.ask("decodepsbt", self.ask("utxoupdatepsbt", psbt, [text]))["inputs"][0]
+        return bytes.fromhex(decoded["witness_script"]["hex"])
+
+    def sign_raw(self, chance, script, secrets):
+        """signrawtransactionwithkey, which tells what is missing, and keeps parts of a witness."""
+        program = b"\0" + push(hashlib.sha256(script).digest())
+        spent = {"txid": TXID, "vout": 0, "scriptPubKey": program.hex(), "amount": 1,
+                 "witnessScript": script.hex()}
         inputs = [{"txid": TXID, "vout": 0, "sequence": chance.choice(SEQUENCES)}]
         raw = self.ask("createrawtransaction", inputs, {ADDRESS: 0.5}, chance.choice(LOCK_TIMES))
         for share in (0, 0.5, 1):
@@ -140,15 +157,28 @@ class MiniscriptSpends(PairTest):
             self.told["complete"] += signed["complete"]
             self.told["partial"] += not signed["complete"] and signed["hex"] != raw
 
-    def test_raw_transactions(self):
+    def known_keys(self):
+        """Secret keys, and the public ones in hex."""
         secrets = [secret_text(1000 + i) for i in range(KEYS)]
-        keys = [self.ask("getdescriptorinfo", f"pk({secret})")["descriptor"][3:3 + 66]
-                for secret in secrets]
+        return secrets, [self.ask("getdescriptorinfo", f"pk({secret})")["descriptor"][3:3 + 66]
+                         for secret in secrets]
+
+    def test_raw_transactions(self):
+        secrets, keys = self.known_keys()
         texts = KnownTexts(os.environ.get("IBD_TEST_SEED", "1"), False)
         for _ in range(SPENDS // 2):
-            self.sign_raw(texts, secrets, keys)
+            if script := self.witness_script(texts, keys):
+                self.sign_raw(texts.chance, script, secrets)
         for what in ("complete", "partial"):
             self.assertGreater(self.told[what], SPENDS // 20)
+
+    def test_scripts(self):
+        secrets, keys = self.known_keys()
+        cases = KnownCases(os.environ.get("IBD_TEST_SEED", "1"), list(map(bytes.fromhex, keys)))
+        for _ in range(SPENDS):
+            self.sign_raw(cases.chance, cases.script(), secrets)
+        for what in ("complete", "partial"):
+            self.assertGreater(self.told[what], SPENDS // 50)
 
     def test_signers(self):
         seed = os.environ.get("IBD_TEST_SEED", "1")

@@ -1,8 +1,11 @@
-// See satisfy.h. For each node the best witnesses that satisfy it and that do not are combined from
-// those of its children.
+// See satisfy.h. The best satisfaction and the best dissatisfaction of a node are combined from the
+// best ones of its children.
 #include "keys/miniscript/satisfy.h"
 
 #include "script/script.h"
+
+#include <array>
+#include <span>
 
 namespace ibd::miniscript {
 
@@ -13,12 +16,12 @@ struct Input {
     bool available = true;
     bool has_signature = false;
     bool malleable = false;
-    size_t size = 0;    //!< bytes of the items with a length each
+    size_t size = 0;    //!< bytes of the items, and one for the length of each
     uint32_t items = 0; //!< in Stacks; 0: none
 };
 
-/** Lists of items: each is one item, or two other lists one after the other. So a list takes the
- *  same small space however often its items are used. */
+/** Lists of items. A list is one item, or two other lists one after the other, so it takes the same
+ *  small space however often its items are used. */
 class Stacks {
 public:
     uint32_t Of(Bytes item)
@@ -33,6 +36,40 @@ public:
         m_lists.push_back({first, second});
         return static_cast<uint32_t>(m_lists.size());
     }
+    /** Drops the lists above the first `mark`, except those of which `kept` consist. */
+    void DropAbove(size_t mark, std::span<uint32_t* const> kept)
+    {
+        std::vector<bool> used(m_lists.size() - mark);
+        for (const uint32_t* const list : kept) {
+            if (*list > mark) used[*list - mark - 1] = true;
+        }
+        // A list is made after its parts.
+        for (size_t i = used.size(); i-- > 0;) {
+            const List& list = m_lists[mark + i];
+            if (!used[i] || list.first == 0) continue;
+            for (const uint32_t part : {list.first, list.second}) {
+                if (part > mark) used[part - mark - 1] = true;
+            }
+        }
+        std::vector<uint32_t> numbers(used.size()); // new ones
+        const auto renumber = [&](uint32_t& list) {
+            if (list > mark) list = numbers[list - mark - 1];
+        };
+        size_t size = mark;
+        for (size_t i = 0; i < used.size(); ++i) {
+            if (!used[i]) continue;
+            List list = m_lists[mark + i];
+            if (list.first != 0) {
+                renumber(list.first);
+                renumber(list.second);
+            }
+            m_lists[size++] = list;
+            numbers[i] = static_cast<uint32_t>(size);
+        }
+        m_lists.resize(size);
+        for (uint32_t* const list : kept) renumber(*list);
+    }
+    size_t Size() const { return m_lists.size(); }
     std::vector<Bytes> Flat(uint32_t list) const
     {
         std::vector<Bytes> out;
@@ -72,12 +109,12 @@ Input Malleable(Input input, bool condition = true)
     return input;
 }
 
-/** The better one of two: one that others cannot replace by the other, then the smaller one. */
+/** The better of two inputs: first by malleability, then by size. */
 Input Better(Input a, Input b)
 {
     if (!a.available) return b;
     if (!b.available) return a;
-    // Without a signature anyone could use it in place of the other.
+    // An input without a signature must be taken: anyone could put it in place of the other.
     if (!a.has_signature && b.has_signature) return a;
     if (!b.has_signature && a.has_signature) return b;
     if (!a.has_signature) {
@@ -175,7 +212,7 @@ private:
         return {Malleable(Item(Bytes(32))), preimage ? Item(std::move(*preimage)) : Unavailable()};
     }
 
-    /** Adds a child or key to the best inputs with 0, 1, ... satisfied ones. */
+    /** Adds a child or key to `best`: the best inputs that satisfy 0, 1, ... of them. */
     void Add(std::vector<Input>& best, const Input& no, const Input& yes, size_t most)
     {
         std::vector<Input> next = {Join(best[0], no)};
@@ -184,6 +221,14 @@ private:
         }
         if (best.size() <= most) next.push_back(Join(best.back(), yes));
         best = std::move(next);
+    }
+
+    /** Keeps, of the lists above the first `mark`, those of `inputs` alone: Add() makes one or two
+     *  for each pair of children, and only a few of them are needed. */
+    Inputs Tidy(size_t mark, Inputs inputs)
+    {
+        m_stacks.DropAbove(mark, std::array{&inputs.no.items, &inputs.yes.items});
+        return inputs;
     }
 
     Inputs Multi(const Node& node)
@@ -198,17 +243,19 @@ private:
     /** The last key's signature is the lowest item. */
     Inputs MultiA(const Node& node)
     {
+        const size_t mark = m_stacks.Size();
         std::vector<Input> best = {Input()};
         for (auto key = node.keys.rbegin(); key != node.keys.rend(); ++key) {
             Add(best, m_zero, Signature(*key), node.number);
         }
-        return {best[0], best[node.number]};
+        return Tidy(mark, {best[0], best[node.number]});
     }
 
     /** The last child's items are the lowest. Children that cannot be satisfied are joined first,
      *  so that they cost little time. */
     Inputs Thresh(size_t wanted, const std::vector<Inputs>& subs)
     {
+        const size_t mark = m_stacks.Size();
         std::vector<Input> best = {Input()};
         Input unsatisfied; // of the children since `best` was made
         for (auto sub = subs.rbegin(); sub != subs.rend(); ++sub) {
@@ -217,18 +264,18 @@ private:
                 unsatisfied = no;
                 continue;
             }
-            // Each of them takes an item either way.
-            if (best.size() > kMaxStackSize) return {Unavailable(), Unavailable()};
+            // Each such child takes an item, satisfied or not: the stack has no space for more.
+            if (best.size() > kMaxStackSize) return Tidy(mark, {Unavailable(), Unavailable()});
             Add(best, no, Join(unsatisfied, sub->yes), best.size());
             unsatisfied = Input();
         }
         Input none = Unavailable();
         for (size_t i = 0; i < best.size(); ++i) {
             best[i] = Join(best[i], unsatisfied);
-            // Others than with 0 could be replaced by it.
+            // Anyone could put `best[0]` in place of a dissatisfaction with satisfied children.
             if (i != wanted) none = Better(none, Malleable(best[i], i != 0));
         }
-        return {none, wanted < best.size() ? best[wanted] : Unavailable()};
+        return Tidy(mark, {none, wanted < best.size() ? best[wanted] : Unavailable()});
     }
 
     Inputs AndOr(const Inputs& x, const Inputs& y, const Inputs& z)

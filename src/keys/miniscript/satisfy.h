@@ -1,5 +1,5 @@
-// The witness of a miniscript (BIP379): of the smallest ones, one that others cannot change. Uses
-// the thread that calls; recursion as in node.h.
+// The smallest witness of a miniscript (BIP379) that is not malleable: others cannot change it. On
+// the caller's thread; recursion as in node.h.
 #pragma once
 
 #include "keys/miniscript/script.h"
@@ -20,9 +20,11 @@ public:
 };
 
 /** The items from the bottom of the stack, without the script; nothing: some are missing. Asks for
- *  the signature of each key, also beyond those needed, as other signers may need it. The
- *  expression must be sane. Time and memory: linear, but quadratic in the keys of multi_a() and in
- *  the children of thresh() that `source` can satisfy, of which at most kMaxStackSize are used. */
+ *  a signature of every key, because other signers may need one that is not used here. The
+ *  expression may be insane; a witness that others can change, or without a signature, counts as
+ *  missing. Memory: linear, but quadratic in the largest multi_a() or thresh(). Time: quadratic in
+ *  the keys of a multi_a() and in the children of a thresh() that `source` can satisfy, of which at
+ *  most kMaxStackSize are used. */
 std::optional<std::vector<Bytes>> Satisfy(const Expression& expression, WitnessSource& source);
 
 } // namespace ibd::miniscript
