@@ -8,6 +8,7 @@
 #include "util/found.h"
 #include "util/progress.h"
 #include "util/thread_priority.h"
+#include "util/time_left.h"
 #include "util/watched_threads.h"
 
 namespace ibd {
@@ -201,13 +202,14 @@ Result<> IndexBuild::Read(size_t worker)
 Result<> IndexBuild::WriteAll()
 {
     std::vector<Task> tasks;
-    m_written.total = 0;
+    uint64_t total = 0;
     for (Part& part : m_parts) {
         for (uint32_t i = 0; i < part.sort->Parts(); ++i) {
             tasks.push_back({&part, i});
-            m_written.total += part.sort->PartBytes(i);
+            total += part.sort->PartBytes(i);
         }
     }
+    m_written.total = total; // at once, as Done() reads it on other threads
     std::atomic<size_t> next = 0;
     return OnThreads("writing tables", m_written, [&](size_t) -> Result<> {
         for (size_t i; (i = next++) < tasks.size() && !m_stop;) {
@@ -246,7 +248,7 @@ Result<> IndexBuild::Publish()
     return {};
 }
 
-/** Written in the new directory, so that a database in place always has them. */
+/** Writes the other records in the new directory, so that a database in place has them. */
 Result<> IndexBuild::AddOtherRecords(const Index& index, const Path& made)
 {
     KvOptions options;
@@ -274,9 +276,8 @@ double IndexBuild::Done() const
 std::optional<int64_t> IndexBuild::SecondsLeft() const
 {
     const double done = Done();
-    if (done <= 0) return std::nullopt;
     const double seconds = static_cast<double>(m_env.MonotonicMicros() - m_started_micros) / 1e6;
-    return static_cast<int64_t>(seconds * (1 - done) / done);
+    return ibd::SecondsLeft(done, 1 - done, seconds);
 }
 
 } // namespace ibd
