@@ -3,8 +3,6 @@
 
 #include "crypto/sha256_batch.h"
 
-#include <cstring>
-
 namespace ibd {
 
 static_assert(sizeof(Uint256) == 32 && sizeof(Hash32) == 32);
@@ -20,25 +18,6 @@ MerkleResult MerkleRoot(std::vector<Uint256> leaves)
         leaves.resize(leaves.size() / 2);
     }
     return {leaves.empty() ? Uint256{} : leaves[0], mutated};
-}
-
-MerkleResult MerkleRootSimple(const std::vector<Uint256>& leaves)
-{
-    std::vector<Uint256> level = leaves;
-    bool mutated = false;
-    while (level.size() > 1) {
-        std::vector<Uint256> above;
-        for (size_t i = 0; i < level.size(); i += 2) {
-            const bool paired = i + 1 < level.size();
-            if (paired && level[i] == level[i + 1]) mutated = true;
-            uint8_t both[64];
-            std::memcpy(both, level[i].data(), 32);
-            std::memcpy(both + 32, level[paired ? i + 1 : i].data(), 32);
-            above.emplace_back(Sha256d(both));
-        }
-        level = std::move(above);
-    }
-    return {level.empty() ? Uint256{} : level[0], mutated};
 }
 
 MerkleResult BlockMerkleRoot(const BlockView& block)

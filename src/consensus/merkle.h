@@ -14,8 +14,6 @@ struct MerkleResult {
 
 /** Root over the leaves; all nodes of a level are hashed together in lanes. */
 MerkleResult MerkleRoot(std::vector<Uint256> leaves);
-/** One pair at a time: the reference for MerkleRoot. */
-MerkleResult MerkleRootSimple(const std::vector<Uint256>& leaves);
 
 /** Over the txids. */
 MerkleResult BlockMerkleRoot(const BlockView& block);

@@ -37,7 +37,7 @@ void BlockDraft::FixRoot()
 {
     std::vector<Uint256> ids;
     for (const MutableTransaction& tx : txs) ids.push_back(tx.Id());
-    header.merkle_root = MerkleRootSimple(ids).root;
+    header.merkle_root = MerkleRoot(std::move(ids)).root;
 }
 
 int BlockDraft::CommitmentIndex() const

@@ -31,6 +31,26 @@ Uint256 RootFromBranch(Uint256 node, const std::vector<Uint256>& branch, size_t 
     return node;
 }
 
+/** The reference: one pair at a time. */
+MerkleResult MerkleRootSimple(const std::vector<Uint256>& leaves)
+{
+    std::vector<Uint256> level = leaves;
+    bool mutated = false;
+    while (level.size() > 1) {
+        std::vector<Uint256> above;
+        for (size_t i = 0; i < level.size(); i += 2) {
+            const bool paired = i + 1 < level.size();
+            if (paired && level[i] == level[i + 1]) mutated = true;
+            uint8_t both[64];
+            std::memcpy(both, level[i].data(), 32);
+            std::memcpy(both + 32, level[paired ? i + 1 : i].data(), 32);
+            above.emplace_back(Sha256d(both));
+        }
+        level = std::move(above);
+    }
+    return {level.empty() ? Uint256{} : level[0], mutated};
+}
+
 } // namespace
 
 TEST_CASE("root, flag and branches for every small count and some large ones")
