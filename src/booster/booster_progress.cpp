@@ -28,10 +28,4 @@ const char* PhaseName(JoinProgress::Phase phase)
     return "unknown";
 }
 
-std::optional<double> SecondsLeft(double done, double rest, double seconds)
-{
-    if (done <= 0 || seconds <= 0) return std::nullopt;
-    return seconds * rest / done;
-}
-
 } // namespace ibd

@@ -31,7 +31,7 @@ struct OwnHintsProgress {
     uint32_t joined = 0;      //!< partitions joined
     uint32_t partitions = 0;
     double bytes_per_second = 0;        //!< while reading
-    std::optional<double> seconds_left; //!< of this phase
+    std::optional<int64_t> seconds_left; //!< of this phase
 };
 
 /** Making of undo data for blocks that were folded. */
@@ -43,7 +43,7 @@ struct UndoProgress {
     uint64_t total_bytes = 0;    //!< of all blocks, estimated
     uint32_t joined = 0;         //!< partitions joined
     uint32_t partitions = 0;
-    std::optional<double> seconds_left; //!< to the end of the last phase
+    std::optional<int64_t> seconds_left; //!< to the end of the last phase
 };
 
 /** The values of getboosterinfo. */
@@ -61,8 +61,5 @@ struct BoosterProgress {
 
 /** "reading", "joining", ... */
 const char* PhaseName(JoinProgress::Phase phase);
-
-/** Seconds for `rest`, at the rate of `done` in `seconds`; nothing: there is no rate yet. */
-std::optional<double> SecondsLeft(double done, double rest, double seconds);
 
 } // namespace ibd

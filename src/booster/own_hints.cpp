@@ -2,6 +2,7 @@
 #include "booster/own_hints.h"
 
 #include "join/spend_join.h"
+#include "util/time_left.h"
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@ struct ProofProgress {
     uint64_t bytes = 0;          //!< of these
     uint64_t total_bytes = 0;    //!< of all blocks, estimated
     double bytes_per_second = 0;
-    std::optional<double> seconds_left = {};
+    std::optional<int64_t> seconds_left = {};
     std::optional<DownloadProgress> download = {}; //!< if blocks are missing
 };
 

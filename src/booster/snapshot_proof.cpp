@@ -6,6 +6,7 @@
 #include "swiftsync/snapshot_difference.h"
 #include "util/strings.h"
 #include "util/thread_priority.h"
+#include "util/time_left.h"
 #include "util/watched_threads.h"
 
 #include <algorithm>
@@ -369,9 +370,8 @@ std::optional<ProofProgress> SnapshotProof::Progress() const
     out.bytes = fold.bytes;
     out.total_bytes = std::max(fold.bytes, fold.total_bytes);
     out.bytes_per_second = fold.bytes_per_second;
-    if (fold.bytes_per_second > 0) {
-        out.seconds_left = static_cast<double>(out.total_bytes - out.bytes) / fold.bytes_per_second;
-    }
+    out.seconds_left =
+        SecondsLeft(fold.bytes_per_second, static_cast<double>(out.total_bytes - out.bytes), 1);
     const DownloadProgress download = m_supply->Progress();
     if (download.blocks > 0) out.download = download;
     return out;

@@ -7,6 +7,7 @@
 #include "swiftsync/sync_progress.h"
 #include "util/strings.h"
 #include "util/thread_priority.h"
+#include "util/time_left.h"
 #include "validation/pruning.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ double Part(uint64_t done, uint64_t total)
 }
 
 /** Seconds to the end of the last phase, at the present rate; nothing: the phase has just begun. */
-std::optional<double> SecondsToTheEnd(const JoinProgress& now, int32_t blocks, const Shares& shares)
+std::optional<int64_t> SecondsToTheEnd(const JoinProgress& now, int32_t blocks,
+                                       const Shares& shares)
 {
     double before = 0, share = 0, done = 0; // of earlier phases, of this one, of its finished part
     double resumed = 0;                     // part of this phase done by earlier starts
@@ -466,8 +468,7 @@ std::string UndoRun::Describe() const
     if (!why.empty()) return text + "; the rest could not be made: " + why;
     const auto progress = ProgressHeld();
     if (!progress || !progress->seconds_left) return text + "; the rest is being made";
-    const auto seconds = static_cast<int64_t>(*progress->seconds_left);
-    return text + "; the rest will be there in about " + FormatDuration(seconds);
+    return text + "; the rest will be there in about " + FormatDuration(*progress->seconds_left);
 }
 
 } // namespace ibd

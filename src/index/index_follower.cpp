@@ -6,6 +6,7 @@
 #include "util/strings.h"
 #include "util/thread_log.h"
 #include "util/thread_priority.h"
+#include "util/time_left.h"
 
 namespace ibd {
 
@@ -350,10 +351,8 @@ void IndexFollower::LogProgress(const Next& next)
 /** At the rate since the start of the current path to the tip. Nothing: no block of it is done. */
 std::optional<int64_t> IndexFollower::SecondsLeft(int32_t height, int32_t tip) const
 {
-    const int32_t done = height - m_start_height;
-    if (done <= 0) return std::nullopt;
     const double seconds = static_cast<double>(m_env.MonotonicMicros() - m_started_micros) / 1e6;
-    return static_cast<int64_t>(std::max(tip - height, 0) * seconds / done);
+    return ibd::SecondsLeft(height - m_start_height, tip - height, seconds);
 }
 
 uint64_t IndexFollower::DiskNeeded() const

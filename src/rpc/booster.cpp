@@ -32,7 +32,7 @@ UniValue ToJson(const OwnHintsProgress& join)
     out.pushKV("partitions", Num(join.partitions));
     out.pushKV("joined", Num(join.joined));
     out.pushKV("rate", Num(static_cast<uint64_t>(join.bytes_per_second)));
-    if (join.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*join.seconds_left)));
+    if (join.seconds_left) out.pushKV("timeleft", Num(*join.seconds_left));
     return out;
 }
 
@@ -46,7 +46,7 @@ UniValue ToJson(const UndoProgress& undo)
     out.pushKV("totalbytes", Num(undo.total_bytes));
     out.pushKV("partitions", Num(undo.partitions));
     out.pushKV("joined", Num(undo.joined));
-    if (undo.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*undo.seconds_left)));
+    if (undo.seconds_left) out.pushKV("timeleft", Num(*undo.seconds_left));
     return out;
 }
 
@@ -59,7 +59,7 @@ UniValue ToJson(const ProofProgress& proof)
     out.pushKV("bytes", Num(proof.bytes));
     out.pushKV("totalbytes", Num(proof.total_bytes));
     out.pushKV("rate", Num(static_cast<uint64_t>(proof.bytes_per_second)));
-    if (proof.seconds_left) out.pushKV("timeleft", Num(static_cast<uint64_t>(*proof.seconds_left)));
+    if (proof.seconds_left) out.pushKV("timeleft", Num(*proof.seconds_left));
     if (proof.download) out.pushKV("download", ToJson(*proof.download));
     return out;
 }

@@ -124,9 +124,6 @@ TEST_CASE("progress of a session: one word for each state and each phase")
     CHECK(PhaseName(Phase::kReading) == std::string("reading"));
     CHECK(PhaseName(Phase::kFetching) == std::string("fetching"));
     CHECK(PhaseName(Phase::kUndo) == PhaseName(Phase::kWriting));
-    CHECK(SecondsLeft(10, 20, 5) == 10);
-    CHECK_FALSE(SecondsLeft(0, 20, 5));
-    CHECK_FALSE(SecondsLeft(10, 20, 0));
 }
 
 } // namespace ibd::test

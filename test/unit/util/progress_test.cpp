@@ -2,6 +2,7 @@
 #include "util/log_file.h"
 #include "util/progress.h"
 #include "util/terminal_line.h"
+#include "util/time_left.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -202,6 +203,14 @@ TEST_CASE("a_total_may_change", "[util][progress]")
     meter.Update(50);
     CHECK(meter.Line() == "Reading: 50 of 500 blocks (10.0 %), 50 blocks/s, 9 s left");
     CHECK(overall.Text() == "step 1 of 1, 25 %, 9 s left");
+}
+
+TEST_CASE("time_left_needs_a_rate", "[util][progress]")
+{
+    CHECK(SecondsLeft(10, 20, 5) == 10);
+    CHECK(SecondsLeft(10, -1, 5) == 0);
+    CHECK_FALSE(SecondsLeft(0, 20, 5));
+    CHECK_FALSE(SecondsLeft(10, 20, 0));
 }
 
 TEST_CASE("lines_are_cut_between_characters", "[util][progress]")
