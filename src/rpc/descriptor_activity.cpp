@@ -8,8 +8,10 @@
 #include "rpc/tx_json.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace ibd {
 
@@ -181,12 +183,19 @@ std::optional<std::vector<Outputs>> SpentBy(const ChainContext& context, const P
 
 void AddPool(const ChainContext& context, const TxPool& pool, Activity& activity)
 {
+    // A block may come in between, and its transactions leave the pool only some time later.
+    constexpr int kMostAttempts = 1000;
+    constexpr auto kPause = std::chrono::milliseconds(20);
     std::unique_ptr<const PoolMoment> moment;
     std::optional<std::vector<Outputs>> spent;
-    do { // again after a block, which seldom comes
+    for (int attempt = 0; !spent; ++attempt) {
+        if (attempt == kMostAttempts) {
+            throw RpcError{RpcCode::kMisc, "A transaction of the mempool spends a missing coin"};
+        }
+        if (attempt != 0) std::this_thread::sleep_for(kPause);
         moment = std::make_unique<const PoolMoment>(pool);
         spent = SpentBy(context, *moment);
-    } while (!spent);
+    }
     for (size_t i = 0; i < spent->size(); ++i) {
         const TxView& tx = moment->Txs()[i]->View();
         for (size_t input = 0; input < tx.inputs.size(); ++input) {
