@@ -226,13 +226,17 @@ PartialBlock::Status PartialBlock::Fill(std::span<const TransactionRef> missing,
     std::vector<TransactionRef> txs = std::exchange(m_txs, {});
     const auto lacking = std::count(txs.begin(), txs.end(), nullptr);
     if (static_cast<size_t>(lacking) != missing.size()) return Status::kInvalid;
+    size_t size = BlockHeader::kSize + CompactSizeLength(txs.size());
     for (TransactionRef& tx : txs) {
-        if (tx) continue;
-        tx = missing.front();
-        missing = missing.subspan(1);
+        if (!tx) {
+            tx = missing.front();
+            missing = missing.subspan(1);
+        }
+        size += tx->View().raw.size();
     }
     if (IsBlockMutated(m_header, txs, expect_commitment)) return Status::kFailed;
     block.clear();
+    block.reserve(size);
     Writer writer(block);
     writer.Raw(m_header.ToBytes());
     writer.CompactSize(txs.size());
