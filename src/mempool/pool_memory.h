@@ -1,7 +1,7 @@
 // Memory of the pool as Bitcoin Core v31 counts it, so that both keep the same transactions under
 // one -maxmempool. The figures are sizes of Core's structures, derived from getmempoolinfo.usage of
 // pools with one kind of transaction (test/interop/test_core_full_pool.py). For small transactions
-// this pool really takes 1.5 times as much (doc/mempool.md). Pure; any thread.
+// this pool really takes 1.5 times as much (doc/develop/mempool.md). Pure; any thread.
 #pragma once
 
 #include "primitives/tx_view.h"
