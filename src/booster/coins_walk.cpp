@@ -14,12 +14,12 @@ namespace ibd {
 
 namespace {
 
-/** The records have heights only with the last spent coin of a transaction, so the others may be
- *  coins that were made later. */
+/** Bitcoin Core before 0.15 stored the height of a coin only if it was the last coin of its
+ *  transaction to be spent. A coin without a height may be above the block of the walk. */
 Error OldUndo(const HeaderNode& node)
 {
     return BadData("the undo data of block {} at height {} is from a Bitcoin Core before 0.15 and "
-                   "lacks heights: restart with -reindex, which makes it again",
+                   "lacks heights: restart with -reindex, which makes new undo data",
                    node.hash.ToHex(), node.height);
 }
 

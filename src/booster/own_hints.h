@@ -1,7 +1,7 @@
-// OwnHints: the booster without a hints file: hints that the node makes by joining all outputs with
-// all inputs (join/spend_join.h), and keeps until the booster has finished. Resumes unfinished
-// work. OwnSync chooses the terminal block; one thread, but for Interrupt() and Progress(). All
-// files are in the booster's folder (kept_work.h).
+// OwnHints: makes hints for a booster without a hints file, by joining all outputs with all inputs
+// (join/spend_join.h). Keeps them until the booster has finished, and resumes unfinished work.
+// OwnSync chooses the terminal block. All files are in the booster's folder (kept_work.h). One
+// thread, except for Interrupt() and Progress().
 #pragma once
 
 #include "booster/booster_progress.h"
@@ -31,10 +31,10 @@ enum class UndoWanted {
 struct OwnHintsOptions {
     enum class Mode {
         kOff,
-        kDefault, //!< if it saves time and nothing prevents it
+        kDefault, //!< if hints save time, and neither options nor disk space prevent them
         kAsked,
     };
-    /** By default it makes hints for more than this many bytes of blocks. */
+    /** In the default mode, hints are made only for more than this many bytes of blocks. */
     static constexpr uint64_t kLeastBytes = uint64_t{1} << 30;
 
     Mode mode = Mode::kOff;
@@ -60,12 +60,12 @@ struct JoinBesides {
     bool pairs = false;  //!< keeps data for an UndoRun in UndoFolder()
     bool values = false; //!< checks all rules but scripts: see JoinOptions
 };
-/** The disk space that a sync with its own hints needs besides the blocks, which have `block_bytes`
- *  in all: in the booster's folder and for the chainstate; with pairs also for undo data in
- *  `blocks_dir`. */
+/** The disk space that a sync with its own hints needs besides the blocks: in the booster's folder,
+ *  for the chainstate, and with pairs also for undo data in `blocks_dir`. `block_bytes`: of all
+ *  blocks together. */
 std::vector<RoomNeed> OwnHintsRoom(const BoosterOptions& options, const Path& blocks_dir,
                                    uint64_t block_bytes, const JoinBesides& besides);
-/** A disk with too little space, bytes. */
+/** A disk with too little space; sizes in bytes. */
 struct RoomShortage {
     Path place;
     uint64_t needed = 0;
@@ -90,8 +90,8 @@ public:
     {
     }
 
-    /** Makes the hints, or resumes making them. `made`: set if the verdict is kDone. Errors: the
-     *  machine's; durable work stays for the next start. */
+    /** Makes the hints, or resumes making them. `made`: set if the verdict is kDone. An
+     *  error is a failure of the machine; durable work stays for the next start. */
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockSupply& supply,
                              const JoinBesides& besides, MadeHints& made);
 

@@ -1,7 +1,7 @@
-// PeerHints: hints from peers for a session (-ibdboosterfile=auto): requests them from the first
-// connection on, downloads blocks while it waits, and afterwards keeps right hints for other peers
-// and punishes the peers that sent wrong ones. Owned by Node. The start's thread, but for
-// Prefetching() and Interrupt().
+// PeerHints: gets hints from peers for a session (-ibdboosterfile=auto). Requests hints from the
+// first connection on, and downloads blocks while it waits. After the session it keeps right hints
+// for other peers, and punishes the peers that sent wrong ones. Owned by Node. Runs on the start's
+// thread, except for Prefetching() and Interrupt().
 #pragma once
 
 #include "booster/block_prefetch.h"
@@ -40,8 +40,9 @@ public:
     void Prepare(ChainManager& chain);
     /** Whether Fetch() will ask peers. */
     bool Asks() const { return m_goal != nullptr; }
-    /** Returns no path if no peers are asked, or none has hints. `fetcher`: of blocks; null: no
-     *  network. Called again after the hints were refused. */
+    /** The path of a file of hints; nothing: no peer is asked, or no peer has hints. `fetcher`
+     *  downloads blocks meanwhile; null: no peer is asked. Call it again if the hints were
+     *  refused. */
     Found<Path> Fetch(ChainManager& chain, BlockFetcher* fetcher);
     /** Call it after a run of the session: keeps hints that were right; removes wrong ones from
      *  peers. */
@@ -50,7 +51,7 @@ public:
 
     // Any thread.
 
-    /** Progress of the block download while it waits; nothing: there is none. */
+    /** Progress of the block download while Fetch() waits; nothing: no download is running. */
     std::optional<DownloadProgress> Prefetching() const;
     void Interrupt();
 
@@ -71,7 +72,7 @@ private:
     std::unique_ptr<HintsFromPeers> m_file IBD_GUARDED_BY(m_mutex);
     bool m_interrupted IBD_GUARDED_BY(m_mutex) = false;
     HintsFromPeers* m_goal = nullptr; //!< copy of m_file for the start's thread
-    std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_mutex); //!< while it waits
+    std::shared_ptr<BlockPrefetch> m_prefetch IBD_GUARDED_BY(m_mutex); //!< while Fetch() waits
     bool m_asked = false;                                              //!< Fetch() was called
 };
 

@@ -1,4 +1,4 @@
-// See header_tree.h. This file: failed headers, and the best of the others.
+// See header_tree.h. This file: failed headers, and the best header that has not failed.
 #include "chain/header_tree.h"
 #include "util/check.h"
 
@@ -6,7 +6,7 @@
 
 namespace ibd {
 
-/** Call it if neither `node` nor its parent is failed (any more). */
+/** Adds `node` to the live tips. Neither `node` nor its parent may be failed. */
 void HeaderTree::AddLive(HeaderNode* node)
 {
     if (!node->prev || node->prev->live_children++ > 0) {
@@ -20,7 +20,7 @@ void HeaderTree::AddLive(HeaderNode* node)
     m_live_tips.insert(std::move(entry));
 }
 
-/** Call if `node` has failed; its descendants will fail too. */
+/** Removes `node`, which has failed, from the live tips. Remove its descendants too. */
 void HeaderTree::RemoveLive(HeaderNode* node)
 {
     if (node->live_children == 0) m_live_tips.erase(node);

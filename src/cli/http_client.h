@@ -20,10 +20,11 @@ struct HttpAnswer {
     std::string body;
 };
 
-/** An error only if the request could not be sent at all. */
+/** Returns no error: every failure is an answer with status 0. */
 Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const std::string& body);
 
-/** Status and body of a server's bytes until it closed; an error if they are not HTTP/1.x. */
+/** Status and body of an answer; an error if it is cut off or not HTTP. `bytes`: all that the
+ *  server sent. */
 Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes);
 
 } // namespace ibd

@@ -83,7 +83,7 @@ void ChaCha20::Keystream(MutableByteSpan out)
 {
     while (!out.empty()) {
         const ByteSpan key = Take(out.size());
-        std::memcpy(out.data(), key.data(), key.size()); // gcc 12 makes a loop over bytes of copy()
+        std::memcpy(out.data(), key.data(), key.size()); // gcc 12 compiles copy() to a byte loop
         out = out.subspan(key.size());
     }
 }

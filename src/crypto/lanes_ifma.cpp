@@ -4,8 +4,8 @@
 #if defined(__x86_64__)
 #include "crypto/lanes_ifma.h"
 
-// Separate functions set and read lanes; all other functions are inlined into functions for the
-// target.
+// In these headers, functions that set or read single lanes are compiled for any processor. All
+// others have the attribute of the target, or are inlined into functions that have it.
 #include "crypto/lanes_field.h"
 #include "crypto/lanes_point.h"
 #include "crypto/lanes_verify.h"

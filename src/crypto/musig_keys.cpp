@@ -11,7 +11,8 @@ namespace ibd {
 
 namespace {
 
-/** The first key that differs from the first one has the factor 1 (BIP327, GetSecondKey). */
+/** The first key that differs from keys[0]; its coefficient is 1 (BIP327, GetSecondKey). Null: all
+ *  keys are equal. */
 const CompressedKey* SecondKey(std::span<const CompressedKey> keys)
 {
     const auto it =

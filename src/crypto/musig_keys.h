@@ -1,4 +1,4 @@
-// The key that stands for several keys together (BIP327). Pure; any thread.
+// Aggregates several public keys into one (MuSig2, BIP327). Pure; any thread.
 #pragma once
 
 #include "crypto/secp256k1.h"

@@ -1,5 +1,5 @@
-// info, diff and bench: contents of hints files, differences between two, reading speed. See
-// tool.h.
+// The commands info, diff and bench: the contents of a hints file, the differences between two
+// files, and the reading speed. See tool.h.
 #include "hints_tool/tool.h"
 #include "util/hex.h"
 #include "util/process.h"
@@ -137,11 +137,12 @@ Result<> DiffHints(const ToolContext& context)
         std::set_symmetric_difference(x.unspent.begin(), x.unspent.end(), y.unspent.begin(),
                                       y.unspent.end(), std::back_inserter(only));
         Print(stdout, "block {}: {} outputs differ{}\n", height, only.size(),
-              only.empty() ? ", but their number differs" : fmt::format(", first {}", only[0]));
+              only.empty() ? ", but the files count different numbers of outputs"
+                           : fmt::format(", first {}", only[0]));
     }
     const bool same_end = a->Info().terminal_height == b->Info().terminal_height;
     if (!same_end) {
-        Print(stdout, "they end at heights {} and {}\n", a->Info().terminal_height,
+        Print(stdout, "the files end at heights {} and {}\n", a->Info().terminal_height,
               b->Info().terminal_height);
     }
     Print(stdout, "{} of {} blocks differ\n", differ, last);

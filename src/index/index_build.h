@@ -1,9 +1,10 @@
 // IndexBuild: builds the databases of indexes from all stored blocks of a branch, in one pass over
 // the block files, in their order, on all cores (PlaceSort). Much faster than indexing block by
-// block, which inserts each record at a random place of a growing database. A kill or an error
-// leaves no database; the next attempt removes the work folder (WorkFolder). Owned by Indexes.
-// Run() on one thread, which starts others, all of low priority; the rest on any. Memory:
-// IndexBuildOptions::memory_bytes, and a few MB for each thread.
+// block, which inserts each record at a random place of a growing database. A database that a kill
+// or an error leaves in place names no best block, so it is built again. The next attempt removes
+// the work folder (WorkFolder). Owned by Indexes. Run() on one thread, which starts others, all of
+// low priority; the rest on any. Memory: IndexBuildOptions::memory_bytes, and a few MB for each
+// thread.
 #pragma once
 
 #include "index/index.h"
@@ -29,8 +30,9 @@ public:
     ~IndexBuild();
 
     /** True: the databases are in place, closed, and lack only the record of the best block. False:
-     *  stopped. Errors: the machine's, or a block is damaged or missing; they name no remedy. After
-     *  false or an error no files are left. */
+     *  stopped, and no files are left. Error: the machine failed, or a block is damaged or missing;
+     *  the text names no remedy. Databases that were already in place stay: the caller removes
+     *  them. */
     Result<bool> Run();
     /** Makes Run() return soon. */
     void Stop() { m_stop = true; }

@@ -2,8 +2,8 @@
 // priority. It reads the blocks one by one from the block files, so the chain never waits for it;
 // events only wake it up. A batch of records and the best block are one atomic write. The index's
 // best block is never ahead of the coins on disk, so that after a crash the index need not undo
-// blocks unknown to the node. Records may be ahead: the same ones are then written again. Owned by
-// Indexes.
+// blocks unknown to the node. Records may be ahead of the best block; after a crash they are
+// written again. Owned by Indexes.
 //
 // Threads: Open(), Start() and Stop() on the owner's; all others on any. Memory: kBatchBytes of
 // records, up to four times that while they are sorted, one block and its undo data (for each core
@@ -25,7 +25,7 @@ struct IndexSummary {
     BlockHash hash; //!< genesis before the first block
     int32_t blocks_left = 0;                  //!< number of active blocks that it lacks
     std::optional<int64_t> seconds_left = {}; //!< to the tip; nothing: unknown yet
-    std::optional<double> built = {};         //!< share done of a build from blocks in any order
+    std::optional<double> built = {};         //!< done share of an IndexBuild; nothing: none runs
 };
 
 /** The remedy for a damaged database. */
@@ -55,16 +55,16 @@ public:
     void Start();
     /** Ends the thread after the current block, and saves. */
     void Stop();
-    /** There may be a new tip. */
+    /** Call it when there may be a new tip. */
     void Wake();
 
     IndexSummary Summary() const;
     /** Estimated additional disk space until the index reaches the tip, bytes. */
     uint64_t DiskNeeded() const;
-    /** Whether it has this block, or the chain has left the block. */
+    /** Whether the index has this block, or the block has left the active chain. */
     bool HasReached(const HeaderNode* tip) const;
-    /** Waits until it has the block that is the tip now, or the node stops. If it was never at the
-     *  tip, returns false at once. */
+    /** Waits until the index has the block that is the tip now, or the node stops. Returns whether
+     *  the index is synced (IndexSummary); if it is not, the call does not wait. */
     bool WaitForTip() const;
     /** The last block with written records; null: none. */
     const HeaderNode* Best() const { return m_shown; }
@@ -78,8 +78,8 @@ public:
     void Settle();
     /** The value of Height() after a crash. */
     int32_t SavedHeight() const { return std::min(Height(), HeightOf(m_saved)); }
-    /** The block of the active chain at which it would have to continue although pruning has
-     *  deleted data of that block or a later one. Null: it can reach the tip. Call it before
+    /** The block of the active chain from which the index must continue, if pruning has deleted
+     *  data of that block or of a later one. Null: the index can reach the tip. Call it before
      *  Start(). */
     const HeaderNode* LeftBehind() const;
 
@@ -154,8 +154,8 @@ private:
     // Written by the thread.
     std::atomic<const HeaderNode*> m_saved = nullptr; //!< the block that the database names
     std::atomic<const HeaderNode*> m_shown = nullptr;
-    std::atomic<int64_t> m_started_micros = 0; //!< blocks of the current path to the tip
-    std::atomic<int32_t> m_start_height = 0;   //!< likewise
+    std::atomic<int64_t> m_started_micros = 0; //!< start of the current CatchUp()
+    std::atomic<int32_t> m_start_height = 0;   //!< height of the best block then; -1: none
     std::atomic<bool> m_synced{false};
     std::atomic<bool> m_stop{false};
     mutable Mutex m_mutex;

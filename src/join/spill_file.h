@@ -1,7 +1,7 @@
-// Spills: files of records displaced from memory: pages of records of one partition, each with a
-// checksum, and an index of the pages by partition. A spill is written once, by any number of
-// threads; it is synced and named by a checkpoint, and removed when the join is done. Format:
-// doc/formats/spill.md.
+// Spills: files of records displaced from memory. A spill has pages, each with records of one
+// partition and a checksum, and an index of the pages by partition. It is written once, by any
+// number of threads, then synced and named by a checkpoint, and removed when the join is done.
+// Format: doc/formats/spill.md.
 #pragma once
 
 #include "swiftsync/run_file.h"
@@ -21,7 +21,7 @@ struct SpillInfo {
     bool operator==(const SpillInfo&) const = default;
 };
 
-/** The join that a spill belongs to; checked when it is opened. */
+/** The join that a spill belongs to; checked when the spill is opened. */
 struct SpillOwner {
     Uint256 join_id;
     uint32_t partitions = 0;
@@ -50,8 +50,8 @@ public:
     static constexpr size_t kMaxPageBytes = 64 << 10;
 
     virtual ~PageSink() = default;
-    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread. False after an error, which finishing
-     *  the sink reports. */
+    /** Adds a page of 1 to kMaxPageBytes bytes. Any thread. False: there was an error, which is
+     *  returned when the sink is finished. */
     virtual bool Add(uint32_t partition, ByteSpan records) = 0;
 };
 
@@ -67,7 +67,8 @@ public:
                                                        uint32_t number, const SpillOwner& owner,
                                                        SpillUse use = SpillUse::kKept);
 
-    /** Adds a page; writes itself only if WriteGathered() was not called for a long time. */
+    /** Adds a page. Writes to the file only if the memory is full, because WriteGathered() was not
+     *  called for a long time. */
     bool Add(uint32_t partition, ByteSpan records) override;
     /** Writes the gathered pages if there are enough and no other thread writes. Do not call it
      *  while holding a lock that others wait for. */

@@ -8,7 +8,8 @@
 
 namespace ibd {
 
-/** Keys and scripts by their Hash160; for keys, over their 33 or 65 bytes. */
+/** Keys and scripts by their Hash160. That of a key is over its 33 or 65 bytes; the keys of a
+ *  miniscript in tr() are also stored by the hash of the last 32 bytes. */
 struct KeyRing {
     std::map<Hash20, SecretKey> secrets;
     std::map<Hash20, Bytes> public_keys;

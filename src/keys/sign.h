@@ -61,8 +61,9 @@ struct SpendData {
     ScriptError Verify(ByteSpan script_pubkey, const SignatureChecker& checker) const;
 };
 
-/** The target of a Schnorr signature: a leaf, or the key path: the output's key itself or, with a
- *  root (empty without a tree), the internal key that it is tweaked from. */
+/** The target of a Schnorr signature. With `leaf`: this leaf. With `merkle_root` (empty without a
+ *  tree): the key path, by the internal key, which is tweaked. With neither: the key path, by the
+ *  output's key. */
 struct SchnorrUse {
     std::optional<Hash32> leaf;
     std::optional<Bytes> merkle_root;

@@ -27,7 +27,7 @@ public:
         m_at = NextPoint();
         ++m_next;
     }
-    /** A point of the current segment, compared with the curve. Level after the end. */
+    /** Compares a point with the current segment at its size. The curve is level after its end. */
     std::strong_ordering Compare(const Point& point) const
     {
         const FeeSize level{0, 1};
@@ -47,7 +47,7 @@ std::partial_ordering CompareDiagrams(std::span<const FeeSize> a, std::span<cons
 {
     Curve left(a), right(b);
     bool above = false, below = false;
-    // The curves are straight between these points, so they suffice.
+    // Comparing at the ends of segments suffices: between them both curves are straight.
     while (!left.AtEnd() || !right.AtEnd()) {
         const bool use_left =
             right.AtEnd() || (!left.AtEnd() && left.NextPoint().size <= right.NextPoint().size);

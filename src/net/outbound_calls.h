@@ -16,13 +16,13 @@ struct OutboundCall {
     std::string destination; //!< a name or an address from the user; empty: use the next member
     PeerAddress address;
     bool v2 = false;
-    bool count_failure = false; //!< in the address manager
+    bool count_failure = false; //!< the address manager counts a failure
     bool added = false;         //!< from NamedPeers::Add()
     /** Used in place of the network's proxy. */
     std::optional<ProxyServer> proxy = {};
     /** Called at the end of the attempt. */
     std::function<void(bool ok)> ended = {};
-    /** Callers wait for the end of the attempt until this is released. */
+    /** Released at the end of the attempt, for callers that wait for it. */
     std::shared_ptr<std::promise<void>> over = {};
 };
 
@@ -39,24 +39,24 @@ public:
     {
     }
 
-    /** False: not attempted, or known to be useless. */
+    /** Starts an attempt. False: refused, because it is not possible now or would be useless. */
     bool Connect(OutboundCall call);
     /** Connects again by v1 to a peer that did not speak v2. */
     void Retry(const ConnectedPeer& peer);
-    /** An automatic connection for tests. False: no slot is free. */
+    /** Makes an automatic connection, for tests. False: no slot of this kind is free. */
     bool AddConnection(const std::string& address, OutboundCall call);
-    /** An attempt has ended. */
+    /** Call it when an attempt has ended. */
     void Dialled(const DialResult& result);
     /** Releases all callers that wait for attempts. */
     void ReleaseWaiting();
 
     /** Used slots of automatic outbound connections, including running attempts. */
     int AutomaticOutbound() const;
-    /** Whether an attempt for such a slot is running. */
+    /** Whether an attempt for an automatic slot is running. */
     bool HasAutomatic() const;
-    /** Running attempts. */
+    /** Number of running attempts of a kind. */
     size_t CountOf(ConnectionKind kind) const;
-    /** Running attempts to connect to added nodes. */
+    /** Number of running attempts to connect to added nodes. */
     size_t CountAdded() const;
     /** The port for an address or name without one. */
     uint16_t DefaultPort(const std::string& name) const;

@@ -1,6 +1,6 @@
 // ChainStart: brings the chain from its state on disk to a usable chainstate (block index, reindex,
-// booster, coins, checks) and owns it afterwards. Owned by Node; one thread, except for reading the
-// stack.
+// booster, coins, checks) and owns it afterwards. Owned by Node. One thread; after Load() others
+// may call Chain() and Blocks().
 #pragma once
 
 #include "booster/booster_session.h"
@@ -42,10 +42,10 @@ public:
 
     /** Call before any access to the chainstate: completes an interrupted publication. */
     Result<> PrepareChainstate();
-    /** Loads up to a chainstate, or until interrupted. Callable again after ForgetAndReindex(). */
+    /** Loads or builds index and chainstate. Call it again after ForgetAndReindex(). */
     Result<> Load();
-    /** Deletes block files that exceed -prune=<n>; after the indexes, which may need them, are
-     *  open. */
+    /** Deletes block files that exceed -prune=<n>. Call it when the indexes, which may need the
+     *  files, are open. */
     Result<> Prune();
     /** Closes everything; the next Load() rebuilds index and chainstate. */
     void ForgetAndReindex();
@@ -90,7 +90,7 @@ private:
     const ChainStartParts m_parts;
     bool m_reindex;            //!< requested, or the remedy for damage
     bool m_reindex_chainstate; //!< requested, or the remedy for damage
-    std::string m_break;       //!< what -reindex found missing; see TellBreakIn()
+    std::string m_break;       //!< places where files break the chain; see TellBreakIn()
     bool m_asks_for_reindex = false;
     std::unique_ptr<ChainStack> m_stack;
     ChainManager* m_chain = nullptr; //!< owned by the stack

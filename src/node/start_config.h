@@ -1,5 +1,5 @@
 // StartConfig: the configuration of a start, from command line, bitcoin.conf and settings.json, and
-// its folders. Read by main first.
+// its folders. The program reads it before all else.
 #pragma once
 
 #include "consensus/params.h"
@@ -16,11 +16,11 @@ struct StartConfig {
     std::string ignored; //!< message about an ignored bitcoin.conf
 };
 
-/** Reads the configuration, makes the network's folder if it is missing (a new one with `wallets`,
- *  where Core expects them), and writes settings.json. Errors in Core's words. */
+/** Reads the configuration, makes missing folders for data and for the network (each with a folder
+ *  `wallets`, which Core expects), and writes settings.json. Errors in Core's words. */
 Result<StartConfig> InitConfig(Env& env, ArgsManager& args);
 
-/** Logs suspicious configuration, before the log's first line. */
+/** Logs suspicious configuration. Call it before the version is logged. */
 void LogConfigOddities(const ArgsManager& args, const StartConfig& config, Logger& log);
 /** Logs the directory, the files, and every option that is set. */
 void LogConfig(Env& env, const ArgsManager& args, const StartConfig& config, Logger& log);

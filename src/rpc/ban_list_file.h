@@ -11,9 +11,9 @@ namespace ibd {
 
 using Bans = std::map<Subnet, BanEntry>;
 
-/** The bans of the file, including ended ones. Nothing: no file, or a malformed one, which is
- *  logged; the list then starts empty. Error: the system cannot read it; an empty list must not
- *  replace it. `cjdns_reachable`: fc00::/8 is CJDNS. */
+/** The bans in the file, including expired bans. Nothing: there is no file, or it is malformed,
+ *  which is logged; the list then starts empty. Error: the system cannot read the file, so an empty
+ *  list must not replace it. `cjdns_reachable`: fc00::/8 is CJDNS. */
 Found<Bans> ReadBans(Env& env, const Path& folder, bool cjdns_reachable, Logger& logger);
 Result<> WriteBans(Env& env, const Path& folder, const Bans& bans);
 

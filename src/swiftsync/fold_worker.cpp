@@ -14,7 +14,7 @@ FoldFailure Failed(FoldFailure::Kind kind, const Error& error, int32_t height = 
     return {kind, error, height};
 }
 
-/** A number as secret as the salt, which itself is used for the aggregate only. */
+/** A secret number, made from the salt. The salt itself is used for the aggregate only. */
 uint64_t SecretOf(const AggregateSalt& salt) { return ReadLE64(Sha256Of(salt).data()); }
 
 /** The failure of a handed-over epoch: bad data means that the committer refuted its totals. */
@@ -66,7 +66,7 @@ std::optional<FoldFailure> FoldWorker::Run(BlockSource& source)
         if (failure) continue;
         if (auto not_taken = SpillIfDue()) return not_taken;
     }
-    // After a failure too: the work before it is sound, and the next start resumes from it.
+    // Also after a failure: blocks before it are folded, and the next start need not repeat them.
     auto not_taken = Finish();
     return failure ? std::move(failure) : std::move(not_taken);
 }
@@ -89,8 +89,8 @@ std::optional<FoldFailure> FoldWorker::Take(const SuppliedBlock& block)
     return std::nullopt;
 }
 
-/** Whether m_known is now the block that the first pass has checked, byte for byte. A changed block
- *  is checked against the rules again, which shows whether it is damaged. */
+/** Parses the block into m_known. Returns whether the first pass has checked the same bytes. A
+ *  changed block is checked against the rules again, which shows any damage. */
 bool FoldWorker::IsKnown(const SuppliedBlock& block)
 {
     const auto height = static_cast<size_t>(block.node->height);
@@ -104,7 +104,7 @@ std::optional<FoldFailure> FoldWorker::FoldKnown(const HeaderNode& node, PlainBl
     return SpillIfDue();
 }
 
-/** Folds the coins alone. */
+/** Folds only the coins of a block that the first pass has checked. */
 std::optional<FoldFailure> FoldWorker::FoldOneKnown(const HeaderNode& node, PlainBlock& block,
                                                     size_t block_bytes)
 {

@@ -4,7 +4,7 @@
 //
 // A pool consists of arenas of kArenaSize; a larger allocation has an arena of its own. Chunks are
 // cut from the smallest free one that is large enough; adjacent free chunks are merged. Any thread.
-// Arenas are kept until the pool is destroyed. Without more pages: bad_alloc.
+// Arenas are kept until the pool is destroyed. If the system has no more pages: bad_alloc.
 #pragma once
 
 #include "util/mutex.h"
@@ -40,7 +40,7 @@ public:
 
     /** All `size` bytes, a multiple of kAlignment, are free at first. */
     explicit ChunkMap(size_t size);
-    /** The offset of a chunk of at least `size` bytes; empty: there is none. */
+    /** Takes a chunk of at least `size` bytes and sets its offset; false: there is none. */
     bool Take(size_t size, size_t& offset);
     /** Frees the chunk at this offset; returns its size. */
     size_t GiveBack(size_t offset);
@@ -87,8 +87,8 @@ public:
     void Free(void* memory);
     LockedPoolStats Stats() const;
 
-    /** The pool of all secrets of this process. Secrets are values, so each copy allocates. It is
-     *  never destroyed, because secrets may live as long as the process. */
+    /** The pool of all secrets of this process. Secrets are values, so each copy allocates. The
+     *  pool is never destroyed, because secrets may live as long as the process. */
     static LockedPool& OfProcess();
 
 private:

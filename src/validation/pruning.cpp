@@ -9,7 +9,7 @@ namespace ibd {
 
 namespace {
 
-/** Bytes of a future block. */
+/** Assumed size of a block that is not downloaded yet, in bytes. */
 constexpr uint64_t kAverageBlock = 1'000'000;
 
 /** Number of blocks kept below a reader, so that it can follow a reorganisation. */

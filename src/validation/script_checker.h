@@ -16,11 +16,11 @@ class ScriptChecker {
 public:
     virtual ~ScriptChecker() = default;
 
-    /** `true`: later blocks may be connected again soon, as near the tip, so results stay in the
-     *  caches. `false`: a cached result is removed when it is used. */
+    /** Whether results stay in the caches. `true`: the next blocks may be connected again soon, as
+     *  happens near the tip. `false`: a cached result is removed when it is used. */
     virtual void Remember(bool) {}
-    /** Whether signatures of the next blocks may be verified in batches, not by libsecp256k1 alone.
-     */
+    /** Whether signatures of the next blocks may be verified in batches. `false`: libsecp256k1
+     *  verifies each signature. */
     virtual void Batch(bool) {}
     /** Begins a block; the flags hold for all its transactions. */
     virtual void Begin(ScriptFlags flags) = 0;
@@ -30,8 +30,8 @@ public:
     /** Queues all inputs of a transaction. `spent`: one coin for each input, in order. Both stay
      *  valid and unchanged until Finish() has returned. */
     virtual void Add(const TxView& tx, std::span<const Coin> spent) = 0;
-    /** Waits for all queued inputs. The first violation found, or none. Call it once for each
-     *  Begin(), also when the block failed for another reason. */
+    /** Waits for all queued inputs. Returns the first violation found, or none. Call it once for
+     *  each Begin(), also when the block failed for another reason. */
     virtual RuleResult Finish() = 0;
 };
 

@@ -1,6 +1,7 @@
 // ZmqSockets: PUB sockets of libzmq, one for each address; the only code that uses libzmq. One
-// thread at a time. A slow or disconnected subscriber delays nothing: above the high-water mark of
-// its address libzmq drops its messages. Memory: at most that many messages for each subscriber.
+// thread at a time. A slow or disconnected subscriber delays nothing: libzmq queues messages for it
+// up to the high-water mark of the address, and drops the others. Memory: these queues; a mark of 0
+// means no limit.
 #pragma once
 
 #include "util/bytes.h"

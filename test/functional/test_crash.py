@@ -62,8 +62,8 @@ class CrashTest(FunctionalTest):
 
     def killed_often(self, first, again):
         """Whole runs, each of starts that are killed and of one that is not. The first start of a
-        run is with `first`, those after the mark in the index with `again`. Times are drawn over
-        half of what an undisturbed run took, so that all phases are hit in the end."""
+        run is with `first`; starts after the mark in the index are with `again`. Times are drawn
+        over half of the time of an undisturbed run, so that all phases are hit in the end."""
         wanted, seconds = self.undisturbed(*first)
         kills = 0
         while kills < KILLS:

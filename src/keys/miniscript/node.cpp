@@ -13,7 +13,7 @@ constexpr uint32_t kLockByTime = 1 << 22;        //!< of a relative lock (BIP68)
 constexpr uint32_t kFirstLockTime = 500'000'000; //!< an absolute lock from here on is a time
 constexpr Properties kBasic = "BVKW", kLocks = "ghij", kAllLocks = "ghijk";
 
-/** Whether locks of one kind, by time and by height, would be needed together. */
+/** Whether relative locks by time and by height would be needed together, or absolute ones. */
 bool Clash(Properties a, Properties b)
 {
     for (const auto& [time, height] : {std::pair{"g", "h"}, std::pair{"i", "j"}}) {
@@ -57,7 +57,7 @@ Properties WrappedType(Fragment wrapper, Properties x, Context context)
     case Fragment::kWrapD:
         return P("B").If(x.Has("Vz")) | P("o").If(x.Has("z")) | P("e").If(x.Has("f")) | locks |
                (x & "ms") | "ndx" |
-               P("u").If(context == Context::kTapscript); // which allows only 1 for true
+               P("u").If(context == Context::kTapscript); // where IF takes only 1 for true
     case Fragment::kWrapV: return P("V").If(x.Has("B")) | locks | (x & "zonms") | "fx";
     case Fragment::kWrapJ:
         return P("B").If(x.Has("Bn")) | P("e").If(x.Has("f")) | locks | (x & "oums") | "ndx";
@@ -270,7 +270,7 @@ uint32_t OwnOps(const Node& node)
     }
 }
 
-/** Whether it leaves an item on the stack: all but V do. */
+/** Whether the node leaves an item on the stack, as all types but V do. */
 bool HasValue(const Node& node) { return (node.type & "BKW").Any(); }
 
 KeyOps KeysChecked(const Node& node)
@@ -278,7 +278,7 @@ KeyOps KeysChecked(const Node& node)
     return {node.fragment == Fragment::kMulti ? static_cast<uint32_t>(node.keys.size()) : 0};
 }
 
-/** CHECKMULTISIG's keys of a node with at most one child. */
+/** The keys that CHECKMULTISIG counts in a node with at most one child. */
 Ways<KeyOps> SimpleKeyOps(const Node& node)
 {
     constexpr std::optional<KeyOps> kNone;
@@ -298,8 +298,8 @@ Ways<KeyOps> SimpleKeyOps(const Node& node)
     }
 }
 
-/** Stack items of multi, whose signatures, keys and numbers are on the stack together; of multi_a,
- *  whose signatures are. */
+/** Stack items of multi or multi_a. For multi the signatures, the keys and both numbers are on the
+ *  stack together; for multi_a the signatures, one for each key. */
 StackUse MultiStack(const Node& node, Context context)
 {
     const auto all = static_cast<int32_t>(node.keys.size());
@@ -376,8 +376,8 @@ size_t OwnSize(const Node& node, Context context)
     }
 }
 
-/** Operations and items together must be possible at all; P2WSH bounds the items of the witness,
- *  tapscript those on the stack. */
+/** Whether the largest cost of a satisfaction is allowed. P2WSH bounds the operations and the items
+ *  of the witness, tapscript the items on the stack. */
 bool IsWithinLimits(const Node& node, Context context)
 {
     constexpr int32_t kMaxWitnessItems = 100; // of a standard P2WSH input
@@ -420,7 +420,7 @@ public:
         m_first_repeats = m_repeats;
     }
 
-    /** Whether the node searched last is sane, apart from what concerns a root only. */
+    /** Whether the node searched last is sane. Rules for a root alone are not checked. */
     bool IsSane() const { return m_is_sane; }
     /** The first node that is not sane, and whether a key occurs twice in it; null: none. */
     const Node* First() const { return m_first; }
@@ -431,7 +431,7 @@ private:
     std::vector<uint32_t> m_last; //!< for each different key: the number of its last occurrence
     const std::span<const uint32_t> m_same_key;
     uint32_t m_keys = 0;          //!< occurrences so far, each numbered from 1
-    uint32_t m_latest_repeat = 0; //!< the highest number of a key that occurs again
+    uint32_t m_latest_repeat = 0; //!< highest number of an occurrence that was repeated
     bool m_repeats = false;
     bool m_is_sane = false;
     const Node* m_first = nullptr;
@@ -464,7 +464,7 @@ void Complete(Node& node, Context context)
     }
     if (!HasBasicType(node)) return;
     if (node.fragment == Fragment::kThresh && CanSatisfy(node.subs) > kMaxStackSize) {
-        // Each of them takes an item either way. Without this bound the time would be quadratic.
+        // Each such child takes an item, satisfied or not. Without this bound time is quadratic.
         constexpr StackUse kTooMuch{kMaxStackSize + 1, kMaxStackSize + 1};
         node.stack = {kTooMuch, kTooMuch};
     } else if (node.subs.size() < 2 && node.fragment != Fragment::kThresh) {

@@ -1,6 +1,6 @@
-// A node of a miniscript (BIP379), with its type and the cost of satisfying it. Values; keys are
-// positions in a table of the owner. Recursion over a node goes at most 2 * kMaxDepth calls deep.
-// Pure; any thread.
+// A node of a miniscript (BIP379), with its type and the cost of satisfying it. A value type; a key
+// is a position in a table of the owner. Recursion over a node goes at most 2 * kMaxDepth calls
+// deep. Pure; any thread.
 #pragma once
 
 #include "util/bytes.h"
@@ -15,14 +15,14 @@ namespace ibd::miniscript {
 /** The script that contains a miniscript: of P2WSH, or a leaf of a taproot output. */
 enum class Context : uint8_t { kWsh, kTapscript };
 
-/** Nested expressions and wrappers that are read; the script of more would be absurd. */
+/** Largest depth of nested expressions and wrappers that is read. It bounds the recursion. */
 inline constexpr size_t kMaxDepth = 1000;
-inline constexpr int64_t kMaxLock = 0x7fffffff; //!< of older() and after(), which are at least 1
+inline constexpr int64_t kMaxLock = 0x7fffffff; //!< for older() and after(); the least is 1
 inline constexpr size_t kMaxKeysOfMultiA = 999;
 
-/** Bytes of a script that a standard transaction can spend: 3,600 in P2WSH. In tapscript, what
- *  400,000 weight leave to it beside a transaction of one input and one output (378), the largest
- *  witness of 1,000 signatures, and the control block. */
+/** The size of the largest script that a standard transaction can spend, bytes. In P2WSH: 3,600. In
+ *  tapscript: the largest weight, 400,000, less a transaction of one input and one output (378), a
+ *  witness of 1,000 signatures, and the largest control block. */
 size_t MaxScriptSize(Context context);
 
 enum class Fragment : uint8_t {
@@ -55,8 +55,9 @@ enum class Fragment : uint8_t {
 };
 
 /** A set of letters: the basic types B, V, K, W, and the properties z, o, n, d, u, e, f, s, m of
- *  BIP379. Besides: x, its last opcode has no VERIFY form; g to j, it has a relative lock by time,
- *  by height, an absolute one by time, by height; k, no satisfaction needs locks of both kinds. */
+ *  BIP379. Further letters: x: the last opcode has no VERIFY form. g, h: a relative lock by time or
+ *  by height. i, j: an absolute lock by time or by height. k: no satisfaction needs g with h, or i
+ *  with j. */
 class Properties {
 public:
     constexpr Properties() = default;
@@ -84,7 +85,7 @@ public:
 private:
     constexpr explicit Properties(uint64_t bits) : m_bits(bits) {}
 
-    uint64_t m_bits = 0; //!< by the letters' distance from A
+    uint64_t m_bits = 0; //!< bit i: the letter at distance i from A
 };
 
 /** Keys that CHECKMULTISIG counts as operations. */
@@ -95,12 +96,12 @@ struct KeyOps {
     friend constexpr KeyOps MaxOf(KeyOps a, KeyOps b) { return {std::max(a.count, b.count)}; }
 };
 
-/** Items on the stack, each as a difference to the items at the end of the run. */
+/** Numbers of items on the stack during a run, less the number at its end. */
 struct StackUse {
     int32_t start = 0; //!< at the start
     int32_t most = 0;  //!< the most during the run
 
-    /** One run, and another after it. */
+    /** The run `a`, and then `b`. */
     friend constexpr StackUse operator+(StackUse a, StackUse b)
     {
         return {a.start + b.start, std::max(b.most, b.start + a.most)};
@@ -111,7 +112,7 @@ struct StackUse {
     }
 };
 
-/** The largest cost of satisfying (`yes`) and of dissatisfying a node; nothing: it is not possible.
+/** The largest cost of satisfying (`yes`) and of dissatisfying (`no`) a node; nothing: impossible.
  */
 template <typename Cost>
 struct Ways {
@@ -120,7 +121,7 @@ struct Ways {
 
 struct Node {
     Fragment fragment{};
-    uint32_t number = 0; //!< of a lock; signatures of multi, children of thresh
+    uint32_t number = 0; //!< of a lock; the threshold of multi and thresh
     std::vector<uint32_t> keys = {};
     Bytes hash = {};
     std::vector<Node> subs = {};
@@ -142,7 +143,7 @@ bool HasBasicType(const Node& node);
 /** Whether a fitting witness exists, for some signatures, preimages and times. */
 bool IsSatisfiable(const Node& node);
 
-/** The rules that a sane expression keeps, as far as they can be named. */
+/** The rule that an expression breaks: Core's error names most of these. */
 enum class Fault {
     kNone,
     kInvalid,    //!< the types of the children do not fit, or the script is too long
@@ -151,7 +152,7 @@ enum class Fault {
     kMixedLocks, //!< locks by height and by time are needed together
     kRepeatedKey,
     kTooExpensive,  //!< more operations or stack items than a script may use
-    kNoCondition,   //!< the whole is no B, so it leaves no truth value
+    kNoCondition,   //!< the root is not of type B, so it leaves no truth value
     kUnsatisfiable, //!< sane, but of no use
 };
 

@@ -10,8 +10,8 @@ namespace ibd::miniscript {
 
 namespace {
 
-/** Levels of nodes. A script does not tell how its sequences of and_v were nested. Each takes at
- *  most two levels more in the tree that is made here than in the text. */
+/** The most levels of nodes. A script does not show how its sequences of and_v were nested, so the
+ *  reader chooses a nesting: each sequence takes at most two levels more than in the text. */
 constexpr size_t kMaxHeight = 2 * kMaxDepth;
 
 struct Operation {
@@ -19,7 +19,7 @@ struct Operation {
     ByteSpan data;
 };
 
-/** Operations with a form that verifies the result, and this form. */
+/** Operations, and their forms that verify the result. */
 constexpr std::pair<uint8_t, uint8_t> kVerifyForms[] = {
     {OP_CHECKSIG, OP_CHECKSIGVERIFY},
     {OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY},
@@ -36,7 +36,7 @@ std::optional<uint8_t> WithoutVerify(uint8_t op)
     return std::nullopt;
 }
 
-/** Nothing: there is no such form. */
+/** The form of `op` with VERIFY; nothing: there is none. */
 std::optional<uint8_t> WithVerify(uint8_t op)
 {
     for (const auto& [plain, verified] : kVerifyForms) {
@@ -45,8 +45,8 @@ std::optional<uint8_t> WithVerify(uint8_t op)
     return std::nullopt;
 }
 
-/** The operations from last to first; those with VERIFY are split into two. Nothing: a push or a
- *  VERIFY could be shorter, a push is cut off, or there are more operations than a script may
+/** The operations from last to first; one with VERIFY is split into two. Nothing: a push or a
+ *  VERIFY could be shorter, a push is cut off, or there are more operations than a P2WSH script may
  *  execute. */
 std::optional<std::vector<Operation>> Reversed(ByteSpan script, Context context)
 {
@@ -122,7 +122,7 @@ private:
         if (m_context == Context::kTapscript) return data.size() == 32;
         return data.size() == 33 && (data[0] == 2 || data[0] == 3);
     }
-    /** Its position in the table. */
+    /** Adds a key to the table. Returns its position. */
     uint32_t AddKey(ByteSpan key)
     {
         m_keys.emplace_back(key.begin(), key.end());
@@ -147,8 +147,8 @@ private:
         Skip(operations);
         return Finished(std::move(node));
     }
-    /** The parts of a sequence, in reverse order, as a tree of little height: lower ones are joined
-     *  with each other before a higher one takes them. */
+    /** Joins the parts of a sequence to a tree of little height: low parts are joined with each
+     *  other before a higher part. `parts`: from last to first. */
     std::optional<Node> Joined(std::vector<Node> parts) const
     {
         std::vector<Node> trees; // from left to right, each lower than the one before
@@ -267,7 +267,7 @@ private:
         return Leaf(3 + keys, std::move(node));
     }
 
-    /** A key and CHECKSIG, each further one and CHECKSIGADD, a number, NUMEQUAL (BIP387). */
+    /** A key and CHECKSIG; further keys, each with CHECKSIGADD; a number; NUMEQUAL (BIP387). */
     std::optional<Node> MultiA()
     {
         const auto wanted = Number(1);
@@ -400,7 +400,7 @@ public:
     Bytes Take() { return std::move(m_out); }
 
 private:
-    static constexpr int kNumber = -1, kSub = 1000; //!< not opcodes: the node's number; a child
+    static constexpr int kNumber = -1, kSub = 1000; //!< no opcodes: the number; the first child
 
     void Add(const Node& node, int part)
     {

@@ -21,12 +21,12 @@ struct Expression {
 /** The key of 33 or 32 bytes that has this Hash160, if it is known. */
 using KeyFinder = std::function<std::optional<Bytes>(const Hash20&)>;
 
-/** Nothing: the script is no miniscript of type B, is larger than MaxScriptSize(), or has the hash
- *  of an unknown key. The expression may be insane. */
+/** Nothing: the script is no miniscript of type B, is larger than MaxScriptSize(), is nested deeper
+ *  than kMaxDepth, or has the hash of an unknown key. The expression may be insane. */
 std::optional<Expression> FromScript(ByteSpan script, Context context, const KeyFinder& find_key);
 
-/** Whether it has none of the faults of FindFault(). An expression without satisfaction is not
- *  looked for. */
+/** Whether FindFault() finds no fault but kUnsatisfiable: an expression without a satisfaction may
+ *  be sane. */
 bool IsSane(const Expression& expression);
 
 /** `keys`: as in Expression. */

@@ -20,7 +20,7 @@ struct Combination {
     size_t arguments;
 };
 constexpr Combination kCombinations[] = {
-    {"andor(", Fragment::kAndOr, 3}, {"and_n(", Fragment::kAndOr, 2}, // with 0
+    {"andor(", Fragment::kAndOr, 3}, {"and_n(", Fragment::kAndOr, 2}, // the third is 0
     {"and_b(", Fragment::kAndB, 2},  {"and_v(", Fragment::kAndV, 2},  {"or_b(", Fragment::kOrB, 2},
     {"or_c(", Fragment::kOrC, 2},    {"or_d(", Fragment::kOrD, 2},    {"or_i(", Fragment::kOrI, 2},
 };
@@ -46,8 +46,8 @@ public:
 
     bool AtEnd() const { return m_text.empty(); }
 
-    /** An expression with its wrappers. Nothing also if the script would be too long: without this
-     *  check a long text would take memory for all its nodes. */
+    /** Reads an expression with its wrappers. Also returns nothing if the script would be too long:
+     *  otherwise a long text would take memory for all its nodes. */
     std::optional<Node> Expression()
     {
         if (m_script_size > MaxScriptSize(m_context)) return std::nullopt;
@@ -71,7 +71,8 @@ private:
         return true;
     }
 
-    /** The text before the next `end`, which is taken too; nothing: a bracket is closed before. */
+    /** The text before the next `end`, which is taken too; nothing: it is empty, or a bracket is
+     *  closed before. */
     std::optional<std::string_view> TakeUpTo(char end)
     {
         const size_t at = m_text.find_first_of(end == ')' ? ")" : ",)");
@@ -255,7 +256,7 @@ bool IsKeyCheck(const Node& node)
            (node.subs[0].fragment == Fragment::kKey || node.subs[0].fragment == Fragment::kKeyHash);
 }
 
-/** The letter of a wrapper, and the expression that it stands before; null: it is none. */
+/** The letter of a wrapper, and the wrapped expression; null: the node is no wrapper. */
 std::pair<char, const Node*> Wrapper(const Node& node)
 {
     const auto sub = [&](size_t i) { return &node.subs[i]; };
@@ -312,7 +313,7 @@ public:
     {
     }
 
-    /** `wrapped`: letters of wrappers stand before. */
+    /** `wrapped`: the letters of wrappers are printed already, and need a colon. */
     void Print(const Node& node, bool wrapped = false)
     {
         const Node* at = &node;

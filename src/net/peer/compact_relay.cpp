@@ -7,7 +7,7 @@ namespace ibd {
 
 namespace {
 
-/** Up to this number, requested transactions are named in the log. */
+/** If fewer transactions than this were requested, the log names them. */
 constexpr size_t kFewRequested = 5;
 
 } // namespace
@@ -61,7 +61,7 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
     const size_t asked_peers = Downloader().Requests().AskedOf(node).size();
     if (asked_peers == 0 && !m_chains.IsCaughtUp()) return;
     if (node.height > tip.height + kMaxAhead) {
-        // We know none of its transactions.
+        // The pool is unlikely to have transactions of a block far above the tip.
         return asked ? AskInFull(peer, node) : m_headers.Process(peer, {message.header});
     }
     const bool may_ask = asked_peers < kMaxDownloads &&
@@ -74,8 +74,8 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
 }
 
 /** The first peer asked for a block is also asked for its missing transactions. Other peers are
- *  asked in parallel only if we requested their announcements, and the last place is reserved for
- *  an outbound peer. */
+ *  asked in parallel only if this node requested their announcements. The last place is reserved
+ *  for an outbound peer, unless one was asked already. */
 void CompactRelay::StartPartial(Peer& peer, const HeaderNode& node,
                                 const CompactBlockMessage& message)
 {
@@ -131,7 +131,8 @@ PartialBlock::Status CompactRelay::InitPartial(PartialBlock& partial, const Head
     return status;
 }
 
-/** Other peers are asked for the block already, but it may be complete without requests. */
+/** Tries to complete a block without a request: enough other peers are asked for it already, or
+ *  this peer has enough other requests. */
 void CompactRelay::FillAtOnce(Peer& peer, const HeaderNode& node,
                               const CompactBlockMessage& message)
 {
@@ -149,8 +150,8 @@ void CompactRelay::HandleBlockTxn(Peer& peer, ByteSpan payload)
                        peer.Id());
         return;
     }
-    // Checked before its transactions are parsed, because an unexpected message may have many small
-    // ones.
+    // The request is looked up before the transactions are parsed, because an unexpected message
+    // may have many small transactions.
     const HeaderNode* const node = payload.size() < BlockHash::size()
                                        ? nullptr
                                        : m_at.chain.Find(BlockHash::FromBytes(payload.data()));
@@ -166,7 +167,7 @@ void CompactRelay::HandleBlockTxn(Peer& peer, ByteSpan payload)
     if (message) FillPartial(peer, *node, message->txs);
 }
 
-/** The peer is asked for the block and has sent it as a compact block. */
+/** Completes a block that was requested from this peer, which sent the compact block. */
 void CompactRelay::FillPartial(Peer& peer, const HeaderNode& node,
                                std::span<const TransactionRef> txs)
 {
@@ -217,7 +218,7 @@ PartialBlock::Status CompactRelay::FillBlock(PartialBlock& partial, const Header
     return status;
 }
 
-/** The peer is asked for the block already, as a compact block. */
+/** Asks for the whole block. The request to this peer is already recorded. */
 void CompactRelay::AskInFull(Peer& peer, const HeaderNode& node)
 {
     GetDataMessage message;

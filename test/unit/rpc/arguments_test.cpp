@@ -186,7 +186,7 @@ TEST_CASE_METHOD(AllCalls, "unknown members of an options object and unknown nam
 
 namespace {
 
-/** The help of the answer, and of those that it refers to: "The fields of getblockheader". */
+/** The help of the answer, and of the answers that it names: "The fields of getblockheader". */
 std::string ResultHelp(const RpcTable& table, const RpcMethod& method)
 {
     std::string text = method.result;

@@ -381,7 +381,7 @@ TEST_CASE("a peer in whose place others delivered has time to deliver one", "[bl
     REQUIRE(f.downloader.Requests().FindLoad(3)->stalling_since != 0);
     REQUIRE(f.downloader.Requests().CountTo(3) == 0);
     f.Run(10);
-    CHECK(f.downloader.Judge(3, f.now, 5'000) == Verdict::kFine); // it owes nothing
+    CHECK(f.downloader.Judge(3, f.now, 5'000) == Verdict::kFine); // no request is open
     CHECK_FALSE(f.Ask(3).empty());
     CHECK(f.downloader.Judge(3, f.now, 5'000) == Verdict::kFine);
     CHECK(f.downloader.Judge(3, f.now + 2 * kMicros, 5'000) == Verdict::kFine);

@@ -195,7 +195,7 @@ TEST_CASE("requests agree with a plain model", "[relay]")
                 entry.time = expiry;
             }
         }
-        // For each hash exactly one of those that may be asked is.
+        // For each hash exactly one of the peers that may be asked is asked.
         std::map<Uint256, int> asked;
         for (PeerId other = 0; other < 5; ++other) {
             for (const TxKey& ready : Requestable(requests, other, now)) ++asked[ready.hash];
