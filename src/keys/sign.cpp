@@ -69,7 +69,8 @@ public:
 
 private:
     std::optional<Bytes> FindScript(const Hash20& hash) const;
-    std::optional<Bytes> FindKey(const Hash20& hash) const;
+    /** Notes a missing key. */
+    std::optional<Bytes> FindKey(const Hash20& hash);
     bool ToKey(ByteSpan key, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
     bool ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::vector<Bytes>& stack);
     bool ToMultisig(const ScriptTemplate& shape, ByteSpan script, SigVersion version,
@@ -93,16 +94,11 @@ std::optional<Bytes> Steps::FindScript(const Hash20& hash) const
     return std::nullopt;
 }
 
-std::optional<Bytes> Steps::FindKey(const Hash20& hash) const
+std::optional<Bytes> Steps::FindKey(const Hash20& hash)
 {
-    if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
-        return it->second.first;
-    }
-    if (const auto it = m_data.origins.find(hash); it != m_data.origins.end()) {
-        return it->second.first;
-    }
-    const auto it = m_keys.public_keys.find(hash);
-    return it == m_keys.public_keys.end() ? std::nullopt : std::optional(it->second);
+    const Bytes* const key = m_data.FindPublicKey(m_keys, hash);
+    if (key == nullptr) m_data.missing_keys.push_back(hash);
+    return key != nullptr ? std::optional(*key) : std::nullopt;
 }
 
 std::optional<Bytes> Steps::Sign(ByteSpan key, ByteSpan script_code, SigVersion version)
@@ -132,10 +128,7 @@ bool Steps::ToKey(ByteSpan key, ByteSpan script, SigVersion version, std::vector
 bool Steps::ToKeyHash(ByteSpan hash, ByteSpan script, SigVersion version, std::vector<Bytes>& stack)
 {
     auto key = FindKey(AsHash20(hash));
-    if (!key) {
-        m_data.missing_keys.push_back(AsHash20(hash));
-        return false;
-    }
+    if (!key) return false;
     if (!ToKey(*key, script, version, stack)) return false;
     stack.push_back(std::move(*key));
     return true;
@@ -232,11 +225,7 @@ private:
 
 bool Steps::RunMiniscript(ByteSpan script, std::vector<Bytes>& stack)
 {
-    const auto find_key = [&](const Hash20& hash) {
-        auto key = FindKey(hash);
-        if (!key) m_data.missing_keys.push_back(hash);
-        return key;
-    };
+    const auto find_key = [&](const Hash20& hash) { return FindKey(hash); };
     const auto found = FromScript(script, miniscript::Context::kWsh, find_key);
     if (!found) return false; // as in Core, it may be insane
     WshSource source(*this, script);

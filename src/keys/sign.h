@@ -55,6 +55,8 @@ struct SpendData {
     std::optional<Hash20> missing_redeem_script;
     std::optional<Hash32> missing_witness_script;
 
+    /** The public key with this Hash160, of the input or of `keys`; null: unknown. */
+    const Bytes* FindPublicKey(const KeyRing& keys, const Hash20& hash) const;
     /** Adds the data of `other` about the same output. */
     void Merge(SpendData other);
     /** Runs `script_pubkey` on script_sig and witness, with the flags of policy. */

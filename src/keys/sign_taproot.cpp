@@ -78,23 +78,12 @@ private:
         if (const auto it = m_by_hash.find(hash); it != m_by_hash.end()) {
             return Bytes(it->second.begin(), it->second.end());
         }
-        if (const auto key = FindFullKey(hash)) return Bytes(key->begin() + 1, key->end());
+        // The ring has the keys of a miniscript in tr() also by the Hash160 of the last 32 bytes.
+        if (const Bytes* const key = m_data.FindPublicKey(m_keys, hash)) {
+            return Bytes(key->begin() + 1, key->end());
+        }
         m_data.missing_keys.push_back(hash);
         return std::nullopt;
-    }
-
-    /** A key of 33 bytes by its Hash160. The ring has the keys of a miniscript in tr() also by the
-     *  Hash160 of the last 32 bytes. */
-    const Bytes* FindFullKey(const Hash20& hash) const
-    {
-        if (const auto it = m_data.signatures.find(hash); it != m_data.signatures.end()) {
-            return &it->second.first;
-        }
-        if (const auto it = m_data.origins.find(hash); it != m_data.origins.end()) {
-            return &it->second.first;
-        }
-        const auto it = m_keys.public_keys.find(hash);
-        return it == m_keys.public_keys.end() ? nullptr : &it->second;
     }
 
     const KeyRing& m_keys;

@@ -107,6 +107,14 @@ std::vector<SpentOutput> AllSpent(const std::vector<std::optional<MutableOutput>
 
 } // namespace
 
+const Bytes* SpendData::FindPublicKey(const KeyRing& keys, const Hash20& hash) const
+{
+    if (const auto it = signatures.find(hash); it != signatures.end()) return &it->second.first;
+    if (const auto it = origins.find(hash); it != origins.end()) return &it->second.first;
+    const auto it = keys.public_keys.find(hash);
+    return it == keys.public_keys.end() ? nullptr : &it->second;
+}
+
 void SpendData::Merge(SpendData other)
 {
     if (complete) return;
