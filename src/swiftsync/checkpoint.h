@@ -93,7 +93,8 @@ Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& check
 Found<Checkpoint> LoadCheckpoint(Env& env, const Path& directory);
 
 /** Removes checkpoint, runs and leftovers in the directory, but not the list of bad hints. Whatever
- *  remains after a crash or an error is a whole sync, or files without a checkpoint. */
+ *  remains after a crash or an error is a whole sync, a published checkpoint, or files without a
+ *  checkpoint. */
 Result<> RemoveCheckpoint(Env& env, const Path& directory);
 
 /** Removes the run files that `checkpoint` does not name. */

@@ -55,18 +55,32 @@ Found<Checkpoint> LoadCheckpoint(Env& env, const Path& directory)
     return std::move(*checkpoint);
 }
 
+namespace {
+
+Result<> RemoveRunsAndLog(Env& env, const Path& directory)
+{
+    IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
+    const Path log = CheckpointLogPath(directory);
+    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(log));
+    return there ? env.Remove(log) : Result<>();
+}
+
+} // namespace
+
 Result<> RemoveCheckpoint(Env& env, const Path& directory)
 {
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(directory));
     if (!there) return {};
-    // The checkpoint goes first. A checkpoint without its log or its runs would look like work that
-    // is unfinished or damaged; runs and a log without a checkpoint are useless to every start.
+    const auto kept = LoadCheckpoint(env, directory);
+    IBD_RETURN_IF_SYSTEM_ERROR(kept);
+    // While a published checkpoint exists, a start only cleans up, so it is removed last. Another
+    // one is removed first: without its log or its runs it would seem to be unfinished or damaged
+    // work, while runs and a log without a checkpoint are useless to every start.
+    const bool last = kept && *kept && (*kept)->published;
+    if (last) IBD_RETURN_IF_ERROR(RemoveRunsAndLog(env, directory));
     IBD_ASSIGN_OR_RETURN(const bool removed, RemoveWithUnwritten(env, CheckpointPath(directory)));
     if (removed) IBD_RETURN_IF_ERROR(env.SyncDirectory(directory));
-    const Path log = CheckpointLogPath(directory);
-    IBD_ASSIGN_OR_RETURN(const bool logged, env.IsThere(log));
-    if (logged) IBD_RETURN_IF_ERROR(env.Remove(log));
-    return RemoveOtherRuns(env, directory, {});
+    return last ? Result<>() : RemoveRunsAndLog(env, directory);
 }
 
 Result<> RemoveOtherRuns(Env& env, const Path& directory, const Checkpoint& checkpoint)
