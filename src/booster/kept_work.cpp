@@ -4,6 +4,7 @@
 #include "booster/full_mark.h"
 #include "chain/header_node.h"
 #include "swiftsync/terminal.h"
+#include "util/atomic_file.h"
 #include "util/strings.h"
 
 #include <algorithm>
@@ -15,12 +16,6 @@ namespace ibd {
 namespace {
 
 using Use = KeptFile::Use;
-
-Result<> RemoveIfThere(Env& env, const Path& path)
-{
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
-    return there ? env.Remove(path) : Result<>();
-}
 
 /** For a join that keeps pairs: whether it makes hints, and not only undo data, which needs no
  *  sums. Unfinished hints are removed at a stop, and may be lost in a power cut. */

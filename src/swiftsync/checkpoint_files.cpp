@@ -60,9 +60,8 @@ namespace {
 Result<> RemoveRunsAndLog(Env& env, const Path& directory)
 {
     IBD_RETURN_IF_ERROR(RemoveOtherRuns(env, directory, {}));
-    const Path log = CheckpointLogPath(directory);
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(log));
-    return there ? env.Remove(log) : Result<>();
+    IBD_RETURN_IF_ERROR(RemoveIfThere(env, CheckpointLogPath(directory)));
+    return {};
 }
 
 } // namespace
