@@ -30,7 +30,7 @@ struct OwnHintsProgress {
     uint64_t total_bytes = 0; //!< of all blocks, estimated
     uint32_t joined = 0;      //!< partitions joined
     uint32_t partitions = 0;
-    double bytes_per_second = 0;        //!< while reading
+    double bytes_per_second = 0;         //!< while reading
     std::optional<int64_t> seconds_left; //!< of this phase
 };
 

@@ -90,8 +90,8 @@ public:
     {
     }
 
-    /** Makes the hints, or resumes making them. `made`: set if the verdict is kDone. An
-     *  error is a failure of the machine; durable work stays for the next start. */
+    /** Makes the hints, or resumes making them. `made`: set if the verdict is kDone. An error is a
+     *  failure of the machine; durable work stays for the next start. */
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockSupply& supply,
                              const JoinBesides& besides, MadeHints& made);
 

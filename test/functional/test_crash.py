@@ -50,7 +50,7 @@ class CrashTest(FunctionalTest):
         node.stop()
         return out, seconds
 
-    def killed_once(self, node, args, longest):
+    def killed_within_time(self, node, args, longest):
         """Starts the node and kills it after up to `longest` seconds; False: it ended before."""
         node.launch(*args, self.made.to_tip)
         end = time.monotonic() + self.chance.uniform(0, longest)
@@ -69,7 +69,7 @@ class CrashTest(FunctionalTest):
         while kills < KILLS:
             node = self.made.place(self.node())
             args, last = first, min(KILLS, kills + self.chance.randint(3, 10))
-            while kills < last and self.killed_once(node, args, seconds / 2):
+            while kills < last and self.killed_within_time(node, args, seconds / 2):
                 kills += 1
                 if INDEX_IS_MARKED in node.log_text:
                     args = again  # begun work continues by itself
@@ -120,7 +120,7 @@ class Crash(CrashTest):
         node.run(*args, self.made.to_tip)
         seconds, kills = time.monotonic() - begin, 0
         while kills < KILLS:
-            kills += self.killed_once(node, args, seconds)
+            kills += self.killed_within_time(node, args, seconds)
         self.assertEqual(self.finish(node, args, wanted), [])
 
     def test_booster_changes_its_mind(self):
@@ -131,7 +131,7 @@ class Crash(CrashTest):
         other = [f"-ibdboosterfile={self.made.bitmap}", *self.made.trust,
                  "-ibdboosteraggregate=muhash"]
         for args in (hints, other, hints + ["-ibdboostermem=2"], other, []):
-            self.killed_once(node, ["-reindex", *args], seconds / 2)
+            self.killed_within_time(node, ["-reindex", *args], seconds / 2)
         self.finish(node, ["-reindex"], wanted)
 
 
