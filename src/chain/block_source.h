@@ -8,8 +8,11 @@
 #include "primitives/block.h"
 
 #include <optional>
+#include <vector>
 
 namespace ibd {
+
+struct Coin;
 
 struct SuppliedBlock {
     const HeaderNode* node = nullptr; //!< the expected block
@@ -23,6 +26,9 @@ struct SuppliedBlock {
      *  and signet solution. */
     bool indexed = true;
     uint32_t tag = 0; //!< for the source's own use
+    /** The coins that its inputs spend, in their order, as its sender claims; the receiver may take
+     *  them out. Null: they are in the block's undo record, or are not needed. */
+    std::vector<Coin>* spent_coins = nullptr;
 };
 
 class BlockSource {

@@ -17,6 +17,7 @@ struct RuleViolation {
         kInvalidHeader, //!< proof of work or header fields
         kMutated,       //!< the data does not match the header: the hash says nothing about it
         kUndecodable,   //!< the data are not a block; the hash says nothing about it
+        kSpentCoins,    //!< with the spent coins that a peer sent along; true ones may be valid
         kMissingPrev,   //!< the previous block is unknown
         kInvalidPrev,   //!< a previous block is invalid
         kCachedInvalid, //!< known to be invalid from before
@@ -35,7 +36,10 @@ struct RuleViolation {
     };
 
     /** The violation concerns these bytes; the block with that hash may be valid. */
-    bool IsOfDataAlone() const { return kind == Kind::kMutated || kind == Kind::kUndecodable; }
+    bool IsOfDataAlone() const
+    {
+        return kind == Kind::kMutated || kind == Kind::kUndecodable || kind == Kind::kSpentCoins;
+    }
 
     Kind kind = Kind::kConsensus;
     std::string reason; //!< Core's reject reason, e.g. "bad-txns-vin-empty"

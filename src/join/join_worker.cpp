@@ -25,7 +25,7 @@ uint64_t CoinOf(const OutputView& output, bool coinbase)
 
 /** Rules and order of spending were checked before; the merkle root proves that the transactions
  *  are the same. */
-RuleVerdict CheckIsSame(const BlockView& block, const HeaderNode&)
+RuleVerdict CheckIsSame(const BlockView& block, const SuppliedBlock&)
 {
     return CheckMerkleRoot(block);
 }

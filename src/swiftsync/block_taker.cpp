@@ -61,22 +61,29 @@ RuleVerdict BlockTaker::Check(const SuppliedBlock& block)
         return Violation(Kind::kMutated,
                          "another block lies in its place: " + m_view.Hash().ToHex());
     }
-    if (m_other) return m_other(m_view, node);
-    return block.indexed ? CheckStored(node) : CheckAnew(node);
+    if (!m_other) return block.indexed ? CheckStored(node) : CheckAnew(node);
+    RuleVerdict broken = m_other(m_view, block);
+    if (broken && *broken && !block.indexed) NoteMutation(**broken, node);
+    return broken;
 }
 
-/** Checks all rules that need no coins. Bytes from a peer can be a mutated form of the block that
- *  the header names. This must be noticed even if another rule fails first. */
+/** Bytes from a peer can be a mutated form of the block that the header names. This must be noticed
+ *  even if another rule fails first. */
+void BlockTaker::NoteMutation(RuleViolation& broken, const HeaderNode& node) const
+{
+    if (IsMutated(broken)) return;
+    const bool segwit = BuriedActive(node.height, m_params, BuriedDeployment::kSegwit);
+    if (IsBlockMutated(m_view, segwit)) broken.kind = RuleViolation::Kind::kMutated;
+}
+
+/** Checks all rules that need no coins. */
 RuleResult BlockTaker::CheckAnew(const HeaderNode& node)
 {
     RuleResult broken = CheckBlock(m_view, m_params, {.legacy_sigops = &m_sigops});
     if (!broken && node.prev) {
         broken = ContextualCheckBlock(m_view, NodeAncestry(node.prev), m_params);
     }
-    if (broken && !IsMutated(broken) &&
-        IsBlockMutated(m_view, BuriedActive(node.height, m_params, BuriedDeployment::kSegwit))) {
-        broken->kind = RuleViolation::Kind::kMutated;
-    }
+    if (broken) NoteMutation(*broken, node);
     return broken;
 }
 

@@ -38,7 +38,7 @@ class BlockTaker {
 public:
     /** Replaces the check of the coinless rules and of the order of spending; may check every rule,
      *  or only that the block is unchanged. Errors of kind kBadData are about undo data. */
-    using OtherCheck = std::function<RuleVerdict(const BlockView&, const HeaderNode&)>;
+    using OtherCheck = std::function<RuleVerdict(const BlockView&, const SuppliedBlock&)>;
 
     /** `secret`: see SpendOrder. `other`: may be empty. */
     BlockTaker(const ChainParams& params, uint64_t secret, OtherCheck other = {})
@@ -58,6 +58,7 @@ public:
 private:
     RuleVerdict Check(const SuppliedBlock& block);
     RuleResult CheckAnew(const HeaderNode& node);
+    void NoteMutation(RuleViolation& broken, const HeaderNode& node) const;
     RuleResult CheckStored(const HeaderNode& node);
     std::optional<FoldFailure> CheckSpendOrder(const HeaderNode& node);
 

@@ -88,7 +88,8 @@ std::optional<std::string> JudgeHints(const SyncJob& job, const Checkpoint& fold
 {
     const auto sum = MakeAggregate(folded.aggregate, folded.salt);
     CHECK(sum->Load(folded.sum).Ok());
-    return JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus);
+    return JudgeTotals(folded, *sum, job.hints.Info(), job.params.consensus,
+                       job.options.coins_supplied ? "spent coins of peers" : "undo data");
 }
 
 /** The reason, if any, why the sum proves nothing. Bad data: a run is damaged. */
@@ -168,7 +169,7 @@ Result<Verdict> SyncEngine::Impl::Run()
     IBD_ASSIGN_OR_RETURN(const auto known, FailedBefore());
     if (known) return Refuse(fmt::format("failed in an earlier sync: {}", *known));
     const HeaderNode* bare = nullptr;
-    if (job.options.full_validation) {
+    if (job.options.full_validation && !job.options.coins_supplied) {
         IBD_ASSIGN_OR_RETURN(bare, FirstWithoutUndo(job.env, job.blocks, job.terminal));
     }
     if (bare) {
@@ -341,7 +342,8 @@ Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
     return Verdict{.kind = VerdictKind::kHintsWrong,
                    .reason = std::move(reason),
                    .height = job.terminal.height,
-                   .suspect = memory == Memory::kSuspect};
+                   .suspect = memory == Memory::kSuspect,
+                   .doubtful = memory == Memory::kForget};
 }
 
 Result<Verdict> SyncEngine::Impl::RefuseWithoutUndo(const std::string& reason, int32_t height)

@@ -48,8 +48,8 @@ BlockTaker::OtherCheck FoldWorker::MakeFullCheck()
     if (!options.full_validation) return {};
     m_full.emplace(m_context.params, m_context.blocks, options.signature_lanes,
                    options.known_height);
-    return [this](const BlockView& block, const HeaderNode& node) {
-        return m_full->Check(block, node);
+    return [this](const BlockView& block, const SuppliedBlock& supplied) {
+        return m_full->Check(block, *supplied.node, supplied.spent_coins);
     };
 }
 

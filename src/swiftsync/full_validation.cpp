@@ -58,7 +58,8 @@ Result<const HeaderNode*> FirstWithoutUndo(Env& env, const BlockStore& blocks,
     return lowest;
 }
 
-RuleVerdict FullValidation::Check(const BlockView& block, const HeaderNode& node)
+RuleVerdict FullValidation::Check(const BlockView& block, const HeaderNode& node,
+                                  std::vector<Coin>* claimed)
 {
     if (auto broken = CheckBlock(block, m_params.consensus)) return broken;
     if (node.prev != nullptr) { // genesis is exempt from rules: see ChainManager::Check
@@ -67,10 +68,36 @@ RuleVerdict FullValidation::Check(const BlockView& block, const HeaderNode& node
             return broken;
         }
     }
+    if (claimed) return CheckClaimed(block, node, *claimed);
     IBD_RETURN_IF_ERROR(ReadUndo(block, node));
     RuleResult broken = CheckRules(block, node);
     if (broken) broken->detail += " (with the coins of its undo data)";
     return broken;
+}
+
+RuleResult FullValidation::CheckClaimed(const BlockView& block, const HeaderNode& node,
+                                        std::vector<Coin>& claimed)
+{
+    using Kind = RuleViolation::Kind;
+    if (claimed.size() != block.Inputs().size() - 1) { // without the coinbase's
+        return Violation(Kind::kSpentCoins, "bad-spent-coins",
+                         fmt::format("{} coins, and its number of inputs is {}", claimed.size(),
+                                     block.Inputs().size() - 1));
+    }
+    auto next = std::make_move_iterator(claimed.begin());
+    m_undo.txs.resize(block.Txs().size() - 1);
+    for (size_t t = 0; t < m_undo.txs.size(); ++t) {
+        const auto count = static_cast<ptrdiff_t>(block.Txs()[t + 1].inputs.size());
+        m_undo.txs[t].spent.assign(next, next + count);
+        next += count;
+    }
+    if (const char* misfit = Misfit(block, m_undo)) {
+        return Violation(Kind::kSpentCoins, "bad-spent-coins", misfit);
+    }
+    RuleResult broken = CheckRules(block, node);
+    if (!broken) return broken;
+    return Violation(Kind::kSpentCoins, broken->reason,
+                     broken->detail + " (with the coins that its sender claims)");
 }
 
 Result<> FullValidation::ReadUndo(const BlockView& block, const HeaderNode& node)

@@ -1,8 +1,8 @@
 // FullValidation: checks every rule of a block, scripts included, in any order of blocks, with the
-// coins claimed by the block's undo record. The claims are not trusted: the aggregate takes whole
-// coins on both sides, as created and as claimed, and is zero only if every claim is true
-// (argument: doc/develop/booster.md). One for each worker; one thread. Memory: the decoded undo
-// record of one block, and DeferredScripts' own.
+// coins claimed by the block's undo record or by the peer that sent it. The claims are not trusted:
+// the aggregate takes whole coins on both sides, as created and as claimed, and is zero only if
+// every claim is true (argument: doc/develop/booster.md). One for each worker; one thread. Memory:
+// the coins that one block spends, and DeferredScripts' own.
 #pragma once
 
 #include "chain/header_tree.h"
@@ -24,10 +24,13 @@ public:
     {
     }
 
-    /** Reads the undo record of the block and checks every rule. The block was parsed and has the
-     *  node's hash; the node is above genesis. False undo data may also cause a violation. Errors:
-     *  kBadData: the record is damaged or does not fit the block; else the machine's. */
-    RuleVerdict Check(const BlockView& block, const HeaderNode& node);
+    /** Checks every rule with the coins that the block spends: `claimed`, which are taken out, or
+     *  without them those of its undo record. The block was parsed and has the node's hash; the
+     * node is above genesis. False coins may also cause a violation; that of claimed ones is of
+     * kind kSpentCoins. Errors: kBadData: the record is damaged or does not fit the block; else the
+     *  machine's. */
+    RuleVerdict Check(const BlockView& block, const HeaderNode& node,
+                      std::vector<Coin>* claimed = nullptr);
 
     /** Call it after Check() and Fold() of the same block: adds the outputs that will be spent and
      *  subtracts the coins claimed for its inputs. */
@@ -38,6 +41,8 @@ public:
 
 private:
     Result<> ReadUndo(const BlockView& block, const HeaderNode& node);
+    RuleResult CheckClaimed(const BlockView& block, const HeaderNode& node,
+                            std::vector<Coin>& claimed);
     RuleResult CheckRules(const BlockView& block, const HeaderNode& node);
     RuleResult CheckOrigins(const BlockView& block, uint32_t height);
     RuleResult CheckScripts(const TxView& tx, std::span<const Coin> spent);

@@ -25,6 +25,9 @@ struct BoosterOptions {
     /** Check every rule and script, with the coins of undo data (-ibdboosterfullvalidation): no
      *  block is assumed valid. */
     bool full_validation = false;
+    /** The supply hands out each block with the coins that it spends, as its sender claims: full
+     *  validation needs no undo data. */
+    bool coins_supplied = false;
     /** How full validation verifies signatures up to known_height; above libsecp256k1 verifies
      *  alone. */
     LanesMode signature_lanes = LanesMode::kOn;

@@ -89,7 +89,8 @@ std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInf
 }
 
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,
-                                       const HintsInfo& hints, const ConsensusParams& params)
+                                       const HintsInfo& hints, const ConsensusParams& params,
+                                       const char* claims)
 {
     const FoldTotals& totals = state.totals;
     CHECK(state.folded.Count() == state.terminal_height);
@@ -110,10 +111,9 @@ std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate&
     if (auto wrong = RefuteTotals(totals, hints, supply)) return wrong;
     if (!sum.IsZero()) {
         return fmt::format(
-            "the aggregate ({}) of created and spent {} is not zero: the hints {}are "
-            "wrong",
+            "the aggregate ({}) of created and spent {} is not zero: the hints{} are wrong",
             AggregateKindName(sum.Kind()), state.full_validation ? "coins" : "outputs",
-            state.full_validation ? "or the undo data " : "");
+            state.full_validation ? std::string(" or the ") + claims : "");
     }
     return std::nullopt;
 }

@@ -53,9 +53,11 @@ Uint256 FoldRulesIdOf(const HeaderNode& terminal, HintsCounting counting,
 std::optional<std::string> RefuteTotals(const FoldTotals& totals, const HintsInfo& hints,
                                         Amount supply);
 
-/** Checks counts, value and sum. Nothing: all pass; else the failed check with its numbers. */
+/** Checks counts, value and sum. Nothing: all pass; else the failed check with its numbers.
+ *  `claims`: in full validation, the source of the spent coins. */
 std::optional<std::string> JudgeTotals(const Checkpoint& state, const Aggregate& sum,
-                                       const HintsInfo& hints, const ConsensusParams& params);
+                                       const HintsInfo& hints, const ConsensusParams& params,
+                                       const char* claims = "undo data");
 
 /** Nothing if all ids differ, else a repeated pair. Sorts its argument. */
 std::optional<std::string> JudgeCoinbases(std::vector<CoinbaseId> ids);

@@ -29,6 +29,9 @@ struct Verdict {
     uint64_t coins = 0;      //!< of a fold: in the new chainstate
     /** With kHintsWrong: the cause may also be an invalid block up to the terminal one. */
     bool suspect = false;
+    /** The hints may be right: coinbases repeat or, with kHintsWrong, the cause may also be the
+     *  spent coins that full validation was given. */
+    bool doubtful = false;
 };
 
 } // namespace ibd

@@ -172,6 +172,67 @@ void FullSetup::WriteHints(const std::vector<Bytes>& on_top, const BlockHash& ti
     Must(writer->Finish(tip));
 }
 
+namespace {
+
+/** Hands out stored blocks with the coins of their undo records, as a peer would claim them. */
+class ClaimSupply final : public BlockSupply {
+public:
+    ClaimSupply(Env& env, const BlockStore& store, const HeaderNode& tip)
+        : m_store(store), m_blocks(env, store, tip, PlanOrder::OfChain())
+    {
+    }
+    Result<> Begin(const std::function<bool(int32_t height)>& folded) override
+    {
+        return m_blocks.Begin(folded);
+    }
+    std::unique_ptr<BlockSource> MakeSource() override
+    {
+        return std::make_unique<Source>(m_store, m_blocks.MakeSource());
+    }
+    void Stop() override { m_blocks.Stop(); }
+    size_t BlocksToFold() const override { return m_blocks.BlocksToFold(); }
+    uint64_t EstimatedBytes() const override { return m_blocks.EstimatedBytes(); }
+
+private:
+    class Source final : public BlockSource {
+    public:
+        Source(const BlockStore& store, std::unique_ptr<BlockSource> blocks)
+            : m_store(store), m_blocks(std::move(blocks))
+        {
+        }
+        Result<bool> Next(SuppliedBlock& out) override
+        {
+            IBD_ASSIGN_OR_RETURN(const bool more, m_blocks->Next(out));
+            if (!more) return false;
+            const HeaderNode& node = *out.node;
+            IBD_ASSIGN_OR_RETURN(
+                BlockUndo undo, m_store.ReadBlockUndo({node.file, node.undo_pos}, node.PrevHash()));
+            m_coins.clear();
+            for (TxUndo& tx : undo.txs) std::ranges::move(tx.spent, std::back_inserter(m_coins));
+            out.spent_coins = &m_coins;
+            out.indexed = false;
+            return true;
+        }
+        Result<> Keep(const SuppliedBlock&, const BlockView&) override { return {}; }
+        Result<bool> Reject(const SuppliedBlock&, const RuleViolation& why) override
+        {
+            CHECK(why.kind == RuleViolation::Kind::kSpentCoins);
+            return false;
+        }
+        Result<> Sync() override { return {}; }
+
+    private:
+        const BlockStore& m_store;
+        const std::unique_ptr<BlockSource> m_blocks;
+        std::vector<Coin> m_coins;
+    };
+
+    const BlockStore& m_store;
+    FileBlockSupply m_blocks;
+};
+
+} // namespace
+
 Result<Verdict> FullSetup::Full(const std::vector<Bytes>& on_top,
                                 const std::function<void(std::vector<BlockUndo>&)>& change,
                                 std::function<void(BoosterOptions&)> tune)
@@ -192,8 +253,11 @@ Result<Verdict> FullSetup::Full(const std::vector<Bytes>& on_top,
     options.background = false;
     if (tune) tune(options);
     const auto hints = Must(OpenHints(*m_env, HintsPath()));
-    SyncEngine engine(*m_env, *m_log, m_params, *tip, *m_store, *hints, options);
-    return engine.Run();
+    if (!options.coins_supplied) {
+        return SyncEngine(*m_env, *m_log, m_params, *tip, *m_store, *hints, options).Run();
+    }
+    ClaimSupply supply(*m_env, *m_store, *tip);
+    return SyncEngine(*m_env, *m_log, m_params, *tip, *m_store, supply, *hints, options).Run();
 }
 
 UndoOptions FullSetup::RebuildOptions(UndoChecks checks) const

@@ -64,7 +64,8 @@ public:
 
     SerialVerdict Serial(const std::vector<Bytes>& on_top);
     /** Appends the blocks to the chain, with matching hints and with honest undo data unless
-     *  `change` alters it, and has the booster validate them. */
+     *  `change` alters it, and has the booster validate them. If `tune` sets coins_supplied, the
+     *  same coins come with the blocks. */
     Result<Verdict> Full(const std::vector<Bytes>& on_top,
                          const std::function<void(std::vector<BlockUndo>&)>& change = nullptr,
                          std::function<void(BoosterOptions&)> tune = nullptr);
