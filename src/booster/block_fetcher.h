@@ -24,6 +24,8 @@ public:
     /** Asks peers for their latest headers, and returns the number of peers that have sent all of
      *  them. */
     virtual HeaderAnswers AskForLastHeaders() = 0;
+    /** Number of peers that send blocks with the coins that they spend (BIP455). */
+    virtual size_t CountSpentCoinsPeers() { return 0; }
 };
 
 /** Starts the network if it is not running; null: the user has disabled it. */

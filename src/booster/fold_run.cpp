@@ -104,11 +104,21 @@ Result<Verdict> FoldRun::RunFromPeers(const HeaderNode& terminal, bool full, Blo
                                       .missing = m_plan.CountMissing(terminal),
                                       .usual_bytes = usual_bytes});
     if (observer) supply.Prefer(std::max(terminal.height - kMinBlocksToKeep + 1, 1));
+    BoosterOptions options = OptionsFor(terminal, full, observer.get());
+    options.coins_supplied = full && chain.IsPruneMode(); // else the blocks have undo data
+    if (options.coins_supplied) supply.FetchWithSpentCoins();
     m_parts.watch.ShowSupply(&supply);
-    Result<Verdict> verdict = m_parts.watch.Run(std::make_unique<SyncEngine>(
-        m_parts.env, m_parts.log, m_parts.params, terminal, m_parts.Blocks(), supply,
-        *m_parts.hints, OptionsFor(terminal, full, observer.get())));
+    Result<Verdict> verdict = m_parts.watch.Run(
+        std::make_unique<SyncEngine>(m_parts.env, m_parts.log, m_parts.params, terminal,
+                                     m_parts.Blocks(), supply, *m_parts.hints, std::move(options)));
     peers.StopFetching();
+    if (verdict && verdict->kind == VerdictKind::kIncomplete && supply.GaveUp()) {
+        const DownloadProgress at_end = supply.Progress();
+        verdict->reason =
+            fmt::format("for {} minutes no peer has sent one of the {} missing blocks "
+                        "with the coins that it spends",
+                        PeerBlockSupply::kPatience / 60'000'000, at_end.blocks - at_end.received);
+    }
     m_parts.watch.Release();
     return verdict;
 }
@@ -148,7 +158,9 @@ Result<> FoldRun::RunSurvey(const HeaderNode& terminal, BlockSurvey& survey)
 void FoldRun::LogRefusal(const HeaderNode& terminal, const Verdict& verdict) const
 {
     std::string what = "no hints can be checked";
-    if (verdict.kind == VerdictKind::kHintsWrong) what = "the hints are wrong";
+    if (verdict.kind == VerdictKind::kHintsWrong) {
+        what = verdict.doubtful ? "the hints or the spent coins are wrong" : "the hints are wrong";
+    }
     if (verdict.suspect)
         what += fmt::format(", or a block up to height {} is invalid", terminal.height);
     m_parts.log.Error("IBD Booster: {}: {}. Nothing was written; {}", what, verdict.reason,
@@ -178,8 +190,10 @@ VerdictKind FoldRun::Conclude(const HeaderNode& terminal, const Verdict& verdict
                           verdict.reason, m_parts.FallbackText());
         return VerdictKind::kSerial;
     case VerdictKind::kInterrupted: return VerdictKind::kInterrupted;
+    case VerdictKind::kIncomplete: // of blocks with coins; another missing block is an error
+        m_parts.log.Error("IBD Booster: {}; {}", verdict.reason, m_parts.FallbackText());
+        return VerdictKind::kSerial;
     case VerdictKind::kFolded:     // only for RunSurvey()
-    case VerdictKind::kIncomplete: // a missing stored block is an error
     case VerdictKind::kUndecided:  // of joins
     case VerdictKind::kNoRoom:
     case VerdictKind::kSerial: break;

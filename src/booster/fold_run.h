@@ -10,8 +10,8 @@ class FoldRun {
 public:
     FoldRun(SessionParts& parts, const SyncPlan& plan) : m_parts(parts), m_plan(plan) {}
 
-    /** Folds with the given hints. `full`: full validation, from undo data. `peers`: the source of
-     *  missing blocks; null: all are stored. */
+    /** Folds with the given hints. `peers`: the source of missing blocks; null: all are stored.
+     *  `full`: full validation, with the spent coins that `peers` send, or from undo data. */
     Result<Verdict> RunGiven(const HeaderNode& terminal, bool full, BlockFetcher* peers);
     /** Folds with the node's own hints. `first`: the result of their join; may be null. */
     Result<Verdict> RunOwn(const HeaderNode& terminal, bool full, const Hints& hints,

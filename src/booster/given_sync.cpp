@@ -4,6 +4,8 @@
 #include "booster/block_refetch.h"
 #include "swiftsync/full_validation.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 Result<> GivenSync::Open(const HintsChoice& choice)
@@ -82,7 +84,18 @@ Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_pe
 Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* peers)
 {
     m_parts.trust.Start(terminal.height, true);
-    IBD_ASSIGN_OR_RETURN(const bool joins, m_check.MustJoinCoins(terminal));
+    IBD_ASSIGN_OR_RETURN(bool joins, m_check.MustJoinCoins(terminal));
+    if (joins && m_parts.chain->IsPruneMode()) {
+        const bool full = m_parts.Booster().full_validation;
+        if (full && !peers) peers = m_parts.StartFetcher();
+        bool found = false;
+        if (full && peers) {
+            IBD_ASSIGN_OR_RETURN(found, FindSpentCoins(terminal, *peers));
+        }
+        if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
+        if (!found) return RefusePruned();
+        joins = false;
+    }
     m_plan.Set(m_surveyed ? std::vector{WorkStep::kLoad} : m_plan.GivenSteps(joins), terminal);
     if (!joins) {
         IBD_ASSIGN_OR_RETURN(const VerdictKind end,
@@ -90,14 +103,41 @@ Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* p
         if (end == VerdictKind::kDone) IBD_RETURN_IF_ERROR(DiscardBegunJoin(terminal));
         return end;
     }
-    if (m_parts.chain->IsPruneMode()) {
-        m_parts.log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
-                          "not: validating serially");
-        return VerdictKind::kSerial;
-    }
     IBD_ASSIGN_OR_RETURN(const VerdictKind end, CheckAndFold(terminal, peers));
     if (end != VerdictKind::kInterrupted) IBD_RETURN_IF_ERROR(m_steps.CleanUpAfter(end));
     return end;
+}
+
+/** Waits for a peer that sends spent coins. False: there is none, or the node shuts down. */
+Result<bool> GivenSync::FindSpentCoins(const HeaderNode& terminal, BlockFetcher& peers)
+{
+    if (peers.CountSpentCoinsPeers() > 0) return true;
+    IBD_ASSIGN_OR_RETURN(const std::vector<bool> read, m_parts.kept.BlocksRead(terminal));
+    const bool begun = std::ranges::find(read, true) != read.end();
+    const int64_t wait =
+        std::max(m_parts.options.wait_micros, begun ? PeerBlockSupply::kPatience : 0);
+    m_parts.log.Info("IBD Booster: waiting up to {} s for a peer that sends spent coins "
+                     "(-peerspentcoins), with which a pruned node validates fully",
+                     wait / 1'000'000);
+    int64_t end = m_parts.env.MonotonicMicros() + wait;
+    while (m_parts.watch.Pause() && m_parts.env.MonotonicMicros() < end) {
+        if (peers.CountSpentCoinsPeers() > 0) return true;
+        if (begun && peers.PeerCount() == 0) end = m_parts.env.MonotonicMicros() + wait;
+    }
+    return false;
+}
+
+/** Rules about spent coins cannot be checked by a join, which reads blocks again. */
+VerdictKind GivenSync::RefusePruned() const
+{
+    if (m_parts.Booster().full_validation) {
+        m_parts.log.Error("IBD Booster: full validation with -prune needs a peer that sends spent "
+                          "coins (-peerspentcoins), and there is none: validating serially");
+    } else {
+        m_parts.log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
+                          "not: validating serially");
+    }
+    return VerdictKind::kSerial;
 }
 
 Result<VerdictKind> GivenSync::CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers)
@@ -117,7 +157,10 @@ Result<VerdictKind> GivenSync::Fold(const HeaderNode& terminal, bool full, Block
     if (verdict.kind != VerdictKind::kHintsWrong && verdict.kind != VerdictKind::kUnprovable) {
         return end;
     }
-    m_wrong = m_failed = true;
+    const bool coins_may_lie = verdict.kind == VerdictKind::kHintsWrong && verdict.doubtful;
+    if (coins_may_lie && m_parts.chain->IsPruneMode()) return end; // other hints could not help
+    m_wrong = !verdict.doubtful;
+    m_failed = true;
     m_failure = verdict.reason;
     if (verdict.suspect) {
         m_parts.suspects.Add({.id = m_parts.hints->Info().id,

@@ -1,12 +1,30 @@
 // See peer_block_source.h.
 #include "booster/peer_block_source.h"
 
+#include "net/wire/spent_coins.h"
 #include "util/strings.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ibd {
+
+namespace {
+
+/** The coins of all inputs but the coinbase's, in their order. */
+Result<std::vector<Coin>> DecodeSpentCoins(ByteSpan payload)
+{
+    IBD_ASSIGN_OR_RETURN(SpentCoinsMessage message, Decode<SpentCoinsMessage>(payload));
+    std::vector<Coin> out;
+    out.reserve(message.coins.size());
+    for (CoinOfInput& spent : message.coins) {
+        if (spent.input != out.size()) return BadData("input {} has no coin", out.size());
+        out.push_back(std::move(spent.coin));
+    }
+    return out;
+}
+
+} // namespace
 
 /** Hands out blocks from peers first, because peers wait for space in the queue; then stored ones;
  *  then waits for peers. */
@@ -19,15 +37,18 @@ public:
 
     Result<bool> Next(SuppliedBlock& out) override
     {
-        m_block = m_queue->TryPop();
-        if (!m_block) {
-            IBD_ASSIGN_OR_RETURN(const bool stored, m_files.Next(out));
-            if (stored) return true;
-            m_block = m_queue->Pop();
-        }
-        if (!m_block) return false;
-        m_all.m_fetcher.Wake();
+        do {
+            m_block = m_queue->TryPop();
+            if (!m_block) {
+                IBD_ASSIGN_OR_RETURN(const bool stored, m_files.Next(out));
+                if (stored) return true;
+                m_block = Await();
+            }
+            if (!m_block) return false;
+            m_all.m_fetcher.Wake();
+        } while (!ReadCoins());
         out = {.node = m_block->node, .bytes = m_block->raw, .fold = true, .indexed = false};
+        if (m_all.m_with_coins) out.spent_coins = &m_coins;
         return true;
     }
     Result<> Keep(const SuppliedBlock& block, const BlockView& view) override
@@ -47,10 +68,34 @@ public:
     Result<> Sync() override { return m_all.m_keeper.Sync(); }
 
 private:
+    std::optional<PeerBlock> Await()
+    {
+        if (!m_all.m_with_coins) return m_queue->Pop();
+        while (!m_queue->Closed()) {
+            if (auto block = m_queue->PopWithin(std::chrono::seconds(1))) return block;
+            m_all.EndIfSilent();
+        }
+        return m_queue->TryPop();
+    }
+    /** False: the message is wrong in itself, and is refused. */
+    bool ReadCoins()
+    {
+        if (!m_all.m_with_coins) return true;
+        auto coins = DecodeSpentCoins(m_block->spent_coins);
+        if (coins) {
+            m_coins = std::move(*coins);
+            return true;
+        }
+        m_all.Refused(*m_block, Violation(RuleViolation::Kind::kSpentCoins, "bad-spent-coins",
+                                          coins.Message()));
+        return false;
+    }
+
     PeerBlockSupply& m_all;
     const std::shared_ptr<Queue> m_queue; //!< the source's own queue: a restart makes another one
     FileBlockSource m_files;
     std::optional<PeerBlock> m_block; //!< the last one handed out, if from a peer
+    std::vector<Coin> m_coins;        //!< that it spends
 };
 
 Result<> PeerBlockSupply::Begin(const std::function<bool(int32_t height)>& folded)
@@ -78,6 +123,7 @@ void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& fol
         m_states[height] = State::kMissing;
         m_nodes[height] = node;
     };
+    if (m_with_coins) m_lost = StoredUnfolded(folded);
     std::ranges::for_each(m_lost, miss);
     m_plan.emplace(m_terminal, [&](int32_t height) IBD_NO_THREAD_CHECK {
         return folded(height) || m_nodes[static_cast<size_t>(height)];
@@ -89,9 +135,21 @@ void PeerBlockSupply::FindMissing(const std::function<bool(int32_t height)>& fol
     m_refused.clear();
     m_received_bytes = 0;
     m_seen = CountSeen(folded);
-    m_start_micros = m_env.MonotonicMicros();
+    m_start_micros = m_last_kept = m_env.MonotonicMicros();
+    m_gave_up = false;
     m_queue = std::make_shared<Queue>(m_queue_bytes);
     if (m_missing == 0) m_queue->Close();
+}
+
+/** The blocks that are stored and not folded. */
+std::vector<const HeaderNode*>
+PeerBlockSupply::StoredUnfolded(const std::function<bool(int32_t height)>& folded) const
+{
+    std::vector<const HeaderNode*> out;
+    for (const HeaderNode* node = &m_terminal; node->height > 0; node = node->prev) {
+        if (node->HasData() && !folded(node->height)) out.push_back(node);
+    }
+    return out;
 }
 
 SeenBlocks PeerBlockSupply::CountSeen(const std::function<bool(int32_t height)>& folded) const
@@ -124,13 +182,19 @@ void PeerBlockSupply::Finish()
     m_queue->Close();
 }
 
-size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + m_plan->Missing().size(); }
+/** Lost blocks are folded already, unless all blocks are fetched with their coins. */
+size_t PeerBlockSupply::BlocksToFetch() const
+{
+    return m_plan->Missing().size() + (m_with_coins ? m_lost.size() : 0);
+}
+
+size_t PeerBlockSupply::BlocksToFold() const { return m_plan->Blocks() + BlocksToFetch(); }
 
 uint64_t PeerBlockSupply::EstimatedBytes() const
 {
     const uint64_t stored = m_plan->EstimatedBytes();
     const uint64_t each = stored ? stored / m_plan->Blocks() : m_expected.usual_bytes;
-    return stored + each * m_plan->Missing().size();
+    return stored + each * BlocksToFetch();
 }
 
 std::optional<uint64_t> PeerBlockSupply::NewEstimate() const
@@ -142,7 +206,7 @@ std::optional<uint64_t> PeerBlockSupply::NewEstimate() const
 DownloadProgress PeerBlockSupply::Progress() const
 {
     DownloadProgress out;
-    out.peers = m_fetcher.PeerCount();
+    out.peers = m_with_coins ? m_fetcher.CountSpentCoinsPeers() : m_fetcher.PeerCount();
     const Lock lock(m_mutex);
     if (!m_queue) return out;
     out.blocks = m_lost.size() + m_plan->Missing().size();
@@ -163,7 +227,7 @@ std::string PeerBlockSupply::Detail() const
 {
     const DownloadProgress now = Progress();
     if (now.received == now.blocks) return {};
-    if (now.peers == 0) return "; no peers";
+    if (now.peers == 0) return m_with_coins ? "; no peers with spent coins" : "; no peers";
     return fmt::format("; {} of {} blocks came from peers, {}/s; {} peers", now.received,
                        now.blocks, FormatBytes(static_cast<uint64_t>(now.bytes_per_second)),
                        now.peers);
@@ -203,7 +267,7 @@ bool PeerBlockSupply::Put(PeerBlock&& block)
 {
     const Lock lock(m_mutex);
     if (!IsMissing(*block.node)) return true;
-    const size_t bytes = block.raw.size() + sizeof(PeerBlock);
+    const size_t bytes = block.raw.size() + block.spent_coins.size() + sizeof(PeerBlock);
     if (!m_queue->HasRoom(bytes)) return false;
     StateOf(block) = State::kAtWork;
     while (m_none_below < m_states.size() && m_states[m_none_below] != State::kMissing) {
@@ -229,14 +293,37 @@ void PeerBlockSupply::Kept(const PeerBlock& block, size_t txs)
     const Lock lock(m_mutex);
     StateOf(block) = State::kDone;
     m_received_bytes += block.raw.size();
+    m_last_kept = m_env.MonotonicMicros();
     ++m_seen.blocks;
     m_seen.bytes += block.raw.size();
     m_seen.txs += static_cast<double>(txs);
     if (--m_missing == 0) m_queue->Close();
 }
 
+/** Without any peer serial validation could not go on either. */
+void PeerBlockSupply::EndIfSilent()
+{
+    const bool offline = m_fetcher.PeerCount() == 0;
+    const Lock lock(m_mutex);
+    if (offline) m_last_kept = m_env.MonotonicMicros();
+    if (m_env.MonotonicMicros() - m_last_kept < m_patience) return;
+    m_gave_up = true;
+    m_queue->Close();
+}
+
+bool PeerBlockSupply::GaveUp() const
+{
+    const Lock lock(m_mutex);
+    return m_gave_up;
+}
+
 void PeerBlockSupply::Refused(const PeerBlock& block, const RuleViolation& why)
 {
+    if (m_log && why.kind == RuleViolation::Kind::kSpentCoins) {
+        m_log->Warning("IBD Booster: block {} at height {} fails with the spent coins that peer={} "
+                       "sent: {}; another peer is asked",
+                       block.node->hash.ToHex(), block.node->height, block.peer, why.ToString());
+    }
     {
         const Lock lock(m_mutex);
         StateOf(block) = State::kRefused;

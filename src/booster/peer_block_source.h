@@ -1,10 +1,10 @@
 // PeerBlockSupply: the booster's blocks during a download: stored ones from the block files, the
-// others from peers, in any order. The downloader asks it for missing blocks and puts arrivals into
-// a queue bounded in bytes; the booster's workers take them from it, so that parsing, hashing and
-// folding never run on the network thread. Sound blocks are stored, and made durable before a
-// checkpoint names them as folded; bad ones count as missing again. Owned by one sync. Threads: see
-// BlockSupply; the downloader's functions run on one more thread. Memory: kQueueBytes, 9 bytes for
-// each height, and a FileBlockSupply's.
+// others from peers, in any order; with the coins that they spend, all from peers. The downloader
+// asks it for missing blocks and puts arrivals into a queue bounded in bytes; the booster's workers
+// take them from it, so that parsing, hashing and folding never run on the network thread. Sound
+// blocks are stored, and made durable before a checkpoint names them as folded; bad ones count as
+// missing again. Owned by one sync. Threads: see BlockSupply; the downloader's functions run on one
+// more thread. Memory: kQueueBytes, 9 bytes for each height, and a FileBlockSupply's.
 #pragma once
 
 #include "booster/block_fetcher.h"
@@ -46,6 +46,9 @@ public:
     /** For estimates. Call it before Begin(). */
     void Expect(const ExpectedBlocks& expected) { m_expected = expected; }
 
+    /** Fetches all blocks that are not folded, stored or not, with the coins that they spend
+     *  (BIP455). Call it before Begin(). */
+    void FetchWithSpentCoins() { m_with_coins = true; }
     /** Requests blocks from this height on before all others. Call it before Begin(). */
     void Prefer(int32_t height) { m_preferred_from = height; }
     /** Fetches these blocks below the terminal block although they are stored. Call it before
@@ -55,6 +58,14 @@ public:
     /** For a chain in use: Begin() will read its index under the headers lock. Call it before
      *  Begin(). */
     void ReadUnder(const ChainView& chain) { m_chain = &chain; }
+
+    /** With coins, a time without a right block after which the supply ends: no peer has the rest,
+     *  or it is not valid. Microseconds. */
+    static constexpr int64_t kPatience = 600'000'000;
+    /** Replaces kPatience. Call it before Begin(). */
+    void GiveUpAfter(int64_t micros) { m_patience = micros; }
+    /** The supply ended for that reason. */
+    bool GaveUp() const;
 
     // BlockSupply, for the engine.
 
@@ -80,6 +91,7 @@ public:
     bool Have(const HeaderNode& node) const override;
     int32_t WindowEnd() const override { return kNoWindow; }
     int32_t PreferredFrom() const override { return m_preferred_from; }
+    bool WantsSpentCoins() const override { return m_with_coins; }
     bool HasRoom(size_t bytes) const override;
     bool Put(PeerBlock&& block) override;
     std::vector<RefusedBlock> TakeRefused() override;
@@ -101,11 +113,15 @@ private:
     }
     void FindMissing(const std::function<bool(int32_t height)>& folded);
     void ReadIndex(const std::function<bool(int32_t height)>& folded);
+    std::vector<const HeaderNode*>
+    StoredUnfolded(const std::function<bool(int32_t height)>& folded) const;
+    size_t BlocksToFetch() const;
     bool IsMissing(const HeaderNode& node) const IBD_REQUIRES(m_mutex);
     SeenBlocks CountSeen(const std::function<bool(int32_t height)>& folded) const
         IBD_REQUIRES(m_mutex);
     void Kept(const PeerBlock& block, size_t txs);
     void Refused(const PeerBlock& block, const RuleViolation& why);
+    void EndIfSilent();
 
     Env& m_env;
     const BlockStore& m_store;
@@ -117,6 +133,8 @@ private:
     ExpectedBlocks m_expected;
     Logger* m_log = nullptr;
     int32_t m_preferred_from = kNoneFirst;
+    bool m_with_coins = false;
+    int64_t m_patience = kPatience;
     std::vector<const HeaderNode*> m_lost;
 
     std::optional<BlockPlan> m_plan; //!< of stored blocks; set by Begin()
@@ -135,6 +153,9 @@ private:
     /** Number of blocks stored at the start, and of received ones stored since. */
     SeenBlocks m_seen IBD_GUARDED_BY(m_mutex);
     int64_t m_start_micros IBD_GUARDED_BY(m_mutex) = 0;
+    /** Time of the last right block, or of the start, or when there was no peer. */
+    int64_t m_last_kept IBD_GUARDED_BY(m_mutex) = 0;
+    bool m_gave_up IBD_GUARDED_BY(m_mutex) = false;
 };
 
 /** The node's keeper: stores blocks in the chain's block files and index; blocks below

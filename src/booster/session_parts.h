@@ -22,6 +22,8 @@ struct SessionOptions {
     BlockHash assume_valid = {}; //!< of hints in a folder, those that end there are preferred
     Path net_dir = {};           //!< the network's data directory
     int32_t stop_at = 0;         //!< -stopatheight; 0: never
+    /** Time to wait for a peer that sends spent coins; more after work was begun with them. */
+    int64_t wait_micros = 0;
 };
 
 /** Callbacks into the node; each may be empty. */

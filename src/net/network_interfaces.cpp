@@ -4,6 +4,8 @@
 #include "net/automatic_peers.h"
 #include "net/socket_link.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 // Queries.
@@ -248,6 +250,13 @@ void BlockFetching::SetExtraPeers(int count)
 HeaderAnswers BlockFetching::AskForLastHeaders()
 {
     return m_state.thread.Ask([&] { return m_manager.AskForLastHeaders(); });
+}
+
+size_t BlockFetching::CountSpentCoinsPeers()
+{
+    const auto peers = m_state.thread.Ask([&] { return m_manager.Info(); });
+    return static_cast<size_t>(std::ranges::count_if(
+        peers, [](const PeerInfo& peer) { return peer.established && peer.sends_spent_coins; }));
 }
 
 void HintsFetching::Fetch(HintsGoal& goal, int64_t offer_time)

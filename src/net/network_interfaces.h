@@ -161,6 +161,8 @@ public:
     void SetExtraPeers(int count);
     /** Asks the peers for their last headers, and returns how many have sent all of them. */
     HeaderAnswers AskForLastHeaders();
+    /** Number of peers that send the coins that a block spends (BIP455). */
+    size_t CountSpentCoinsPeers();
 
 private:
     NetworkState& m_state;

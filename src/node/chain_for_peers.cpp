@@ -27,7 +27,8 @@ const HeaderNode* ChainForPeers::Find(const BlockHash& hash) const
 BlockFacts ChainForPeers::Facts(const HeaderNode& node) const
 {
     const ChainReader reader = m_chain->Read();
-    return {node.HasData(), node.tx_count != 0, node.Failed(), node.IsValid(kValidScripts)};
+    const bool valid = node.IsValid(kValidScripts);
+    return {node.HasData(), node.tx_count != 0, node.Failed(), valid, node.HasUndo()};
 }
 
 Found<std::vector<Coin>> ChainForPeers::SpentCoins(const HeaderNode& node)

@@ -160,7 +160,8 @@ SessionOptions Node::BoosterSettings()
                            .hints = m_options.hints,
                            .assume_valid = m_options.assume_valid,
                            .net_dir = m_dir.Net(),
-                           .stop_at = m_options.stop_at_height};
+                           .stop_at = m_options.stop_at_height,
+                           .wait_micros = m_options.hints_wait_seconds * kSecond};
     options.booster.chainstate = m_dir.Chainstate();
     options.booster.progress = ProgressOnTerminal();
     return options;

@@ -85,8 +85,6 @@ size_t NodeNetwork::PeerCount() const
     return counts.in + counts.out;
 }
 
-HeaderAnswers NodeNetwork::AskForLastHeaders() { return m_peers->Blocks().AskForLastHeaders(); }
-
 void NodeNetwork::Follow(ChainThread& thread)
 {
     m_intake = std::make_unique<BlockIntake>(*m_chain, thread, m_parts.fatal, [this] { Wake(); });

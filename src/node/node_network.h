@@ -58,7 +58,8 @@ public:
     void Fetch(DownloadGoal& goal, BlockSink& sink) override;
     void StopFetching() override;
     size_t PeerCount() const override;
-    HeaderAnswers AskForLastHeaders() override;
+    HeaderAnswers AskForLastHeaders() override { return m_peers->Blocks().AskForLastHeaders(); }
+    size_t CountSpentCoinsPeers() override { return m_peers->Blocks().CountSpentCoinsPeers(); }
     /** The chain's verdict on a block; on any of its threads. */
     void Checked(const BlockHash& hash, const RuleResult& verdict);
     /** Inform peers of a new tip, or of the last one that was missed; on the events' thread. */

@@ -83,6 +83,14 @@ public:
         return PopLocked();
     }
 
+    /** Likewise, but waits for an item for so long at most. */
+    std::optional<T> PopWithin(std::chrono::milliseconds time)
+    {
+        const Lock lock(m_mutex);
+        if (!m_closed && m_items.empty()) m_filled.wait_for(m_mutex, time);
+        return PopLocked();
+    }
+
     /** Waits for an item; nothing: the queue is closed and empty. */
     std::optional<T> Pop()
     {

@@ -28,6 +28,7 @@ bool HasSpoilt(const BlockDownloader::Source& source, const HeaderNode& node)
 void BlockDownloader::SetGoal(DownloadGoal& goal, int64_t now)
 {
     m_goal = &goal;
+    m_postponed.clear();
     GoalChanged();
     // Otherwise an obsolete request would be taken for the one that blocks the window.
     std::vector<const HeaderNode*> stored;
@@ -54,7 +55,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
     const size_t most = FreeSlots(source, load, now);
     if (most == 0) return out;
     if (source.bunched && most < MostOf(source, load, now) / 4) return out;
-    AskAgain(source, most, out);
+    AskAgain(source, most, false, out);
     AskLost(source, most, now, out);
     AskPreferred(source, most, out);
     const bool window_full = AskNext(source, most, now, out);
@@ -64,6 +65,7 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
         AskBranch(source, tip, most, out);
     }
     if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
+    if (out.empty() && load.requests.empty()) AskAgain(source, 1, true, out);
     AskToHelp(source, most, now, out);
     m_requests.Add(source.peer, out, now);
     return out;
@@ -130,7 +132,7 @@ bool BlockDownloader::CanServe(const Source& source, const HeaderNode& node) con
 }
 
 /** Requests blocks that other peers did not deliver. */
-void BlockDownloader::AskAgain(const Source& source, size_t most,
+void BlockDownloader::AskAgain(const Source& source, size_t most, bool postponed_too,
                                std::vector<const HeaderNode*>& out)
 {
     auto& again = m_requests.GivenBack();
@@ -140,7 +142,8 @@ void BlockDownloader::AskAgain(const Source& source, size_t most,
             it = again.erase(it);
             continue;
         }
-        if (CanServe(source, node)) out.push_back(&node);
+        const bool due = postponed_too || !m_postponed.contains(&node);
+        if (due && CanServe(source, node)) out.push_back(&node);
         ++it;
     }
 }
@@ -209,10 +212,10 @@ bool BlockDownloader::AskNext(const Source& source, size_t most, int64_t now,
         if (!node) return false;
         if (!m_requests.IsAsked(*node) && !IsIn(out, *node)) {
             // The cursor is shared by all peers: a skipped block would never be requested.
-            const bool spoilt = HasSpoilt(source, *node);
-            if (!spoilt && !CanServe(source, *node)) return false;
+            const bool later = HasSpoilt(source, *node) || m_postponed.contains(node);
+            if (!later && !CanServe(source, *node)) return false;
             if (node->height > end) return true;
-            if (spoilt) {
+            if (later) {
                 m_requests.GiveBack(*node, now);
             } else {
                 out.push_back(node);

@@ -12,6 +12,7 @@
 #include "net/peer/spoilt_blocks.h"
 
 #include <limits>
+#include <set>
 
 namespace ibd {
 
@@ -38,6 +39,8 @@ public:
      *  damaged; null: none. NextMissing() does not return it; it is requested from any peer that
      *  has it, regardless of WindowEnd(). */
     virtual const HeaderNode* NextLost(int32_t /*after*/) const { return nullptr; }
+    /** Whether the sink takes blocks only together with the coins that they spend (BIP455). */
+    virtual bool WantsSpentCoins() const { return false; }
 };
 
 class BlockDownloader {
@@ -120,6 +123,9 @@ public:
     bool Demand(PeerId peer, const HeaderNode& node, int64_t now);
     /** The received bytes were not the block, or the peer lacks it. */
     void Refused(const HeaderNode& node, int64_t now);
+    /** The block is requested again only from a peer that has nothing else to send: the last one
+     *  that was asked for it left, or sent bad coins with it, and others may do the same. */
+    void Postpone(const HeaderNode& node) { m_postponed.insert(&node); }
     /** The request to the peer has ended. */
     void GiveUp(PeerId peer, const HeaderNode& node, int64_t now);
     /** The block is stored, whichever peer sent it: all requests for it end. */
@@ -134,6 +140,8 @@ public:
      *  `received`: bytes from it so far, with those of incomplete messages. */
     Verdict Judge(PeerId peer, int64_t now, uint64_t received);
 
+    /** See DownloadGoal. */
+    bool WantsSpentCoins() const { return m_goal->WantsSpentCoins(); }
     /** The pending requests. */
     const BlockRequests& Requests() const { return m_requests; }
     /** The compact block that a peer sent as an answer, while it is being completed; the peer must
@@ -167,7 +175,8 @@ private:
     size_t ShareOf(const Load& load, int64_t now) const;
     size_t FreeSlots(const Source& source, const Load& load, int64_t now) const;
     bool CanServe(const Source& source, const HeaderNode& node) const;
-    void AskAgain(const Source& source, size_t most, std::vector<const HeaderNode*>& out);
+    void AskAgain(const Source& source, size_t most, bool postponed_too,
+                  std::vector<const HeaderNode*>& out);
     bool MayHave(const Source& source, const HeaderNode& node, int64_t now) const;
     void GiveUpLost(const Source& source, int64_t now);
     void AskLost(const Source& source, size_t most, int64_t now,
@@ -181,7 +190,7 @@ private:
                    std::vector<const HeaderNode*>& out);
     void AskOnTrial(const std::vector<Awaited>& awaited, int64_t now,
                     std::vector<const HeaderNode*>& out) const;
-    std::vector<Awaited> ListAwaited(const Source& source, int64_t now) const;
+    std::vector<Awaited> ListAwaited(const Source& source, bool idle, int64_t now) const;
     int64_t ExpectedOfAny(const BlockRequests::Owed& owed, const HeaderNode& node,
                           int64_t now) const;
     void NoteStaller(PeerId waiting, int64_t now);
@@ -191,6 +200,7 @@ private:
     DownloadGoal* m_goal;
     const int64_t m_spacing;
     BlockRequests m_requests;
+    std::set<const HeaderNode*> m_postponed; //!< of the goal; some may have come since
     /** All missing blocks up to this height were requested, or are in BlockRequests::GivenBack().
      */
     int32_t m_cursor = -1;

@@ -37,8 +37,9 @@ int64_t BlockDownloader::ExpectedOfAny(const BlockRequests::Owed& owed, const He
     return soonest;
 }
 
-/** Blocks requested from others that this peer could deliver, latest expected arrival first. */
-std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source& source,
+/** Blocks requested from others that this peer could deliver, latest expected arrival first.
+ *  `idle`: nothing is requested from it, so that it may be asked for a postponed block. */
+std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source& source, bool idle,
                                                                    int64_t now) const
 {
     std::vector<Awaited> out;
@@ -47,6 +48,7 @@ std::vector<BlockDownloader::Awaited> BlockDownloader::ListAwaited(const Source&
             const HeaderNode& node = *load.requests[place].node;
             const BlockRequests::Owed& owed = m_requests.Blocks().at(&node);
             if (owed.peers.front() != peer || m_goal->Have(node)) continue; // once for each block
+            if (!idle && m_postponed.contains(&node)) continue;
             if (m_requests.IsAskedOf(source.peer, node) || !CanServe(source, node)) continue;
             const bool alone = owed.peers.size() == 1;
             out.push_back(
@@ -77,9 +79,10 @@ void BlockDownloader::AskToHelp(const Source& source, size_t most, int64_t now,
     if (!IsHurried(source) || now < own.help_after) return;
     const size_t before = out.size();
     if (before >= most) return;
-    const std::vector<Awaited> awaited = ListAwaited(source, now);
+    const bool idle = own.requests.empty() && out.empty();
+    const std::vector<Awaited> awaited = ListAwaited(source, idle, now);
     if (!own.rate.Known()) {
-        if (own.requests.empty() && out.empty()) AskOnTrial(awaited, now, out);
+        if (idle) AskOnTrial(awaited, now, out);
     } else {
         for (const Awaited& block : awaited) {
             const size_t place = own.requests.size() + out.size();

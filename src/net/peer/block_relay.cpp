@@ -17,6 +17,13 @@ public:
     int32_t WindowEnd() const override { return kNoWindow; }
 };
 
+const char* HowSpoilt(RuleViolation::Kind kind)
+{
+    using Kind = RuleViolation::Kind;
+    if (kind == Kind::kUndecodable) return "cannot be decoded";
+    return kind == Kind::kSpentCoins ? "came with bad spent coins" : "is not that block";
+}
+
 DownloadGoal& NoGoal()
 {
     static NothingMissing none;
@@ -27,9 +34,9 @@ DownloadGoal& NoGoal()
 
 BlockRelay::BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
                        BlockAnnouncing& announcing, const HintsExchange& hints,
-                       const PackingFeature& packing)
+                       const PackingFeature& packing, const SpentCoinsFeature& spent_coins)
     : m_peers(peers), m_chains(chains), m_headers(headers), m_announcing(announcing),
-      m_hints(hints), m_packed(peers, packing)
+      m_hints(hints), m_packed(peers, packing), m_coins(peers, spent_coins)
 {
     m_headers.SetListener(*this);
 }
@@ -48,6 +55,9 @@ void BlockRelay::DownloadInto(DownloadGoal& goal, BlockSink& sink)
  *  blocks instead of requesting them again. */
 void BlockRelay::StopDownload()
 {
+    for (const auto& [peer, node] : m_coins.DropHeld()) {
+        m_downloader->GiveUp(peer, *node, m_peers.Now());
+    }
     if (m_downloader) m_downloader->SetGoal(NoGoal(), m_peers.Now());
     m_sink = nullptr;
 }
@@ -55,8 +65,13 @@ void BlockRelay::StopDownload()
 bool BlockRelay::MustWait(const Peer& peer, const ReceivedMessage& message) const
 {
     if (!m_sink) return false;
-    if (message.type == BlockMessage::kType) return !m_sink->HasRoom(message.payload.size());
+    if (message.type == BlockMessage::kType) {
+        return !m_sink->HasRoom(message.payload.size()) || !m_coins.HasRoom(message.payload.size());
+    }
     if (message.type == PackedMessage::kType) return !m_sink->HasRoom(BatchBytes(message.payload));
+    if (message.type == SpentCoinsMessage::kType) {
+        return !m_sink->HasRoom(m_coins.HeldBytes(peer) + message.payload.size());
+    }
     return m_states[peer].awaits_verdict;
 }
 
@@ -66,8 +81,9 @@ void BlockRelay::Disconnected(Peer& peer)
     m_spoilt.Disconnected(peer);
 }
 
-void BlockRelay::Leave(const Peer& peer)
+void BlockRelay::Leave(Peer& peer)
 {
+    for (const HeaderNode* node : m_coins.Leave(peer)) m_downloader->Postpone(*node);
     if (m_downloader) m_downloader->Disconnected(peer.Id());
 }
 
@@ -104,6 +120,9 @@ void BlockRelay::Handle(Peer& peer, ReceivedMessage& message)
 {
     m_packed.Arrived(peer, message.payload.size());
     if (message.type == PackedMessage::kType) return TakePacked(peer, message.payload);
+    if (message.type == SpentCoinsMessage::kType) {
+        return TakeSpentCoins(peer, std::move(message.payload));
+    }
     TakeBlock(peer, std::move(message.payload));
 }
 
@@ -142,9 +161,23 @@ void BlockRelay::TakeBlock(Peer& peer, Bytes raw)
     if (!node) node = m_headers.AcceptOfBlock(peer, header, raw);
     if (!node) return;
     m_packed.Came(peer, *node);
+    PeerBlock block{.node = node, .peer = peer.Id(), .raw = std::move(raw)};
+    if (m_coins.Hold(peer, block)) return;
     const bool asked = m_downloader->Received(peer.Id(), *node, m_peers.Now());
-    if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, raw);
-    Deliver(peer, {node, peer.Id(), std::move(raw)});
+    if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, block.raw);
+    Deliver(peer, std::move(block));
+}
+
+/** The block came before; both answer the request. */
+void BlockRelay::TakeSpentCoins(Peer& peer, Bytes coins)
+{
+    std::optional<PeerBlock> block = m_coins.Complete(peer, std::move(coins));
+    if (!block) return;
+    const HeaderNode& node = *block->node;
+    if (!m_sink) return m_downloader->GiveUp(peer.Id(), node, m_peers.Now());
+    const bool asked = m_downloader->Received(peer.Id(), node, m_peers.Now());
+    if (!asked && !IsWorthTaking(node)) return CheckUnwanted(peer, node, block->raw);
+    Deliver(peer, std::move(*block));
 }
 
 /** Between two downloads a block is dropped. The next download may request it again. */
@@ -153,6 +186,7 @@ void BlockRelay::EndRequest(Peer& peer, ByteSpan raw)
     if (!m_downloader || raw.size() < BlockHeader::kSize) return;
     const HeaderNode* const node = m_at.chain.Find(BlockHeader::FromBytes(raw.data()).Hash());
     if (node) m_packed.Came(peer, *node);
+    if (node) m_coins.Forget(peer, *node);
     if (node && m_downloader->Requests().IsAskedOf(peer.Id(), *node)) {
         m_downloader->GiveUp(peer.Id(), *node, m_peers.Now());
     }
@@ -161,6 +195,9 @@ void BlockRelay::EndRequest(Peer& peer, ByteSpan raw)
 void BlockRelay::Deliver(Peer& peer, PeerBlock block)
 {
     const HeaderNode& node = *block.node;
+    // Requested before its coins were wanted, or not at all.
+    const bool lacks_coins = m_downloader->WantsSpentCoins() && block.spent_coins.empty();
+    if (lacks_coins) return m_downloader->Refused(node, m_peers.Now());
     if (!m_sink->Put(std::move(block))) return m_downloader->Refused(node, m_peers.Now());
     m_states[peer].last_block = m_peers.NowSeconds();
     m_states[peer].awaits_verdict = true;
@@ -212,17 +249,20 @@ void BlockRelay::Maintain(Peer& peer)
 {
     if (!m_sink || DropIfSlow(peer) || !MayAskForBlocks(peer)) return;
     m_states[peer].was_compared = true;
+    const bool with_coins = m_downloader->WantsSpentCoins();
     const HeaderNode* const best = m_chains.BestOf(peer);
     const bool elsewhere = !IsAncestor(*best, m_at.chain.BestHeader());
     BlockDownloader::Source source{peer.Id(), best, peer.IsLimited(), elsewhere,
-                                   &m_spoilt.Of(peer)};
+                                   &m_spoilt.Of(peer, with_coins)};
     if (m_hints.IsAsked(peer)) source.most = kBlocksBesideHints;
-    source.bunched = m_packed.IsDue(peer);
+    source.bunched = !with_coins && m_packed.IsDue(peer);
     source.hurried = m_at.chain.IsInitialBlockDownload();
     const bool was_idle = !IsAsked(peer);
     const auto nodes = m_downloader->Ask(source, m_at.chain.Tip(), m_peers.Now());
     if (was_idle) m_packed.Skip(peer);
-    if (source.bunched) {
+    if (with_coins) {
+        m_coins.Ask(peer, nodes);
+    } else if (source.bunched) {
         m_packed.Ask(peer, nodes);
     } else {
         AskForBlocks(peer, nodes);
@@ -235,7 +275,9 @@ void BlockRelay::Maintain(Peer& peer)
 /** Disconnects a peer that delays the download. */
 bool BlockRelay::DropIfSlow(Peer& peer)
 {
-    if (!m_sink->HasRoom(kMaxPayload)) {
+    // The node does not read from the peer, unless that is the peer's own block without coins.
+    const size_t own = m_coins.HeldBytes(peer);
+    if (!m_sink->HasRoom(own + kMaxPayload) || (own == 0 && !m_coins.HasRoom(kMaxPayload))) {
         m_downloader->Excuse(peer.Id(), m_peers.Now());
         m_packed.Skip(peer);
     }
@@ -319,12 +361,15 @@ bool BlockRelay::MayAskForBlocks(const Peer& peer) const
     const HeaderNode* const best = m_chains.BestOf(peer);
     if (!peer.OffersBlocks() || !peer.OffersWitnesses() || !best) return false;
     if (m_at.chain.IsImporting() || !m_sink->HasRoom(kMaxPayload)) return false;
-    if (m_spoilt.Of(peer).IsFull()) return false;
+    const bool with_coins = m_downloader->WantsSpentCoins();
+    if (m_spoilt.Of(peer, with_coins).IsFull() || !m_coins.MayAsk(peer, with_coins)) return false;
     const Arith256& work = best->chain_work;
     if (work < m_options.minimum_work || work < m_at.chain.Tip().chain_work) return false;
     if (!m_at.chain.IsInitialBlockDownload()) return true;
     if (peer.IsPreferredSource()) return !peer.IsLimited();
-    const auto preferred = [](const auto& entry) { return entry.second->IsPreferredSource(); };
+    const auto preferred = [&](const auto& entry) {
+        return entry.second->IsPreferredSource() && m_coins.MayAsk(*entry.second, with_coins);
+    };
     return !peer.IsLimited() && !peer.Is(ConnectionKind::kAddrFetch) &&
            (m_downloader->Requests().Empty() ||
             std::none_of(m_peers.All().begin(), m_peers.All().end(), preferred));
@@ -361,7 +406,8 @@ void BlockRelay::HandleTaken(const TakenBlock& taken)
  *  is requested from it. */
 void BlockRelay::PunishUndecodable(Peer& peer)
 {
-    if (!m_spoilt.Of(peer).IsFull() || peer.Is(ConnectionKind::kManual)) return;
+    const SpoiltBlocks& spoilt = m_spoilt.Of(peer, m_downloader->WantsSpentCoins());
+    if (!spoilt.IsFull() || peer.Is(ConnectionKind::kManual)) return;
     m_peers.Drop(peer, "Too many of its blocks cannot be decoded");
 }
 
@@ -373,8 +419,9 @@ void BlockRelay::HandleRefused(const RefusedBlock& refused)
     const bool undecodable = refused.why.kind == Kind::kUndecodable;
     if (undecodable) m_peers.LogRefused(BlockMessage::kType, refused.bytes, refused.why.reason);
     if (refused.why.IsOfDataAlone()) {
-        m_spoilt.Note(refused.peer, *refused.node,
-                      undecodable ? "cannot be decoded" : "is not that block");
+        m_spoilt.Note(refused.peer, *refused.node, HowSpoilt(refused.why.kind),
+                      m_downloader->WantsSpentCoins());
+        if (refused.why.kind == Kind::kSpentCoins) m_downloader->Postpone(*refused.node);
     }
     Peer* const peer = m_peers.Find(refused.peer);
     if (peer && !peer->closing) PunishSender(*peer, refused);

@@ -9,6 +9,7 @@
 #include "net/peer/header_download.h"
 #include "net/peer/hints_exchange.h"
 #include "net/peer/packed_asking.h"
+#include "net/peer/spent_coins_asking.h"
 #include "net/peer/spoilt_record.h"
 
 namespace ibd {
@@ -17,7 +18,7 @@ class BlockRelay final : public PeerTopic, private HeaderListener {
 public:
     BlockRelay(PeerSet& peers, KnownChains& chains, HeaderDownload& headers,
                BlockAnnouncing& announcing, const HintsExchange& hints,
-               const PackingFeature& packing);
+               const PackingFeature& packing, const SpentCoinsFeature& spent_coins);
 
     /** Fetches the goal's missing blocks into the sink from now on. Both must outlive this object,
      *  or be replaced by another call. */
@@ -71,6 +72,7 @@ private:
 
     void TakeBlock(Peer& peer, Bytes raw);
     void TakePacked(Peer& peer, ByteSpan batch);
+    void TakeSpentCoins(Peer& peer, Bytes coins);
     void EndRequest(Peer& peer, ByteSpan raw);
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
@@ -85,7 +87,7 @@ private:
     void PunishSender(Peer& peer, const RefusedBlock& refused);
     void HandleTaken(const TakenBlock& taken);
     void PunishUndecodable(Peer& peer);
-    void Leave(const Peer& peer);
+    void Leave(Peer& peer);
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
@@ -96,6 +98,7 @@ private:
     const HintsExchange& m_hints;
     const PeerStates<State> m_states{m_peers};
     const PackedAsking m_packed;
+    SpentCoinsAsking m_coins;
     SpoiltRecord m_spoilt{m_peers};
     std::optional<BlockDownloader> m_downloader; //!< exists from the first download on
     BlockSink* m_sink = nullptr;

@@ -19,6 +19,8 @@ struct PeerBlock {
     Bytes raw;
     /** Assembled from a compact block, which may be relayed before the block is checked. */
     bool via_compact = false;
+    /** The peer's `bspent` message for the block (BIP455), if the goal wants one; else empty. */
+    Bytes spent_coins = {};
 };
 
 /** A refused block, which is missing again. */

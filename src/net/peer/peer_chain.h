@@ -17,6 +17,7 @@ struct BlockFacts {
     bool was_seen = false;        //!< was stored once
     bool failed = false;          //!< is invalid, or descends from an invalid block
     bool fully_validated = false; //!< including scripts
+    bool have_undo = false;       //!< in an undo file
 };
 
 /** Nodes live as long as this object. Read only those members of a returned node that are fixed at

@@ -20,6 +20,7 @@ struct PeerInfo {
     bool relays_txs = false;
     bool bloom_filter = false; //!< it has sent one
     bool established = false;
+    bool sends_spent_coins = false; //!< the coins that a block spends (BIP455)
     Endpoint seen_as;
     int64_t time_offset = 0;
     int64_t ping_time = -1;     //!< -1: unknown

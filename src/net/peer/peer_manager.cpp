@@ -19,10 +19,11 @@ PeerManager::PeerManager(PeerSurroundings surroundings, PeerOptions options)
     : m_peers(std::move(surroundings), std::move(options))
 {
     // The order of due work, of answers to a verack, and of rounds.
-    m_peers.SetTopics({&m_keepalive, &m_gossip, &m_reconciliation, &m_headers, &m_packing,
-                       &m_blocks, &m_compact, &m_announcing, &m_serving, &m_filters,
-                       &m_spent_coins, &m_packed, &m_rotation, &m_hints, &m_tx_announcer,
-                       &m_txs, &m_bloom, &m_handshake, &m_private},
+    m_peers.SetTopics({&m_keepalive,  &m_gossip,        &m_reconciliation, &m_headers,
+                       &m_packing,    &m_coins_feature, &m_blocks,         &m_compact,
+                       &m_announcing, &m_serving,       &m_filters,        &m_spent_coins,
+                       &m_packed,     &m_rotation,      &m_hints,          &m_tx_announcer,
+                       &m_txs,        &m_bloom,         &m_handshake,      &m_private},
                       {&m_handshake, &m_private});
 }
 
@@ -127,7 +128,8 @@ bool PeerManager::BringsBlock(const Peer& peer) const
     if (peer.closing || peer.unread.empty()) return false;
     const std::string& type = peer.unread.front().type;
     if (type != CompactBlockMessage::kType && type != BlockTxnMessage::kType &&
-        type != BlockMessage::kType && type != PackedMessage::kType) {
+        type != BlockMessage::kType && type != PackedMessage::kType &&
+        type != SpentCoinsMessage::kType) {
         return false;
     }
     return m_announcing.IsAnnouncer(peer) || m_blocks.IsAsked(peer);

@@ -17,8 +17,9 @@
 #include "net/peer/keepalive.h"
 #include "net/peer/packed_serving.h"
 #include "net/peer/peer_rotation.h"
-#include "net/peer/spent_coins_serving.h"
 #include "net/peer/private_relay.h"
+#include "net/peer/spent_coins_feature.h"
+#include "net/peer/spent_coins_serving.h"
 #include "net/peer/tx_reconciliation.h"
 #include "net/peer/tx_relay.h"
 #include "net/wire/message_table.h"
@@ -115,18 +116,20 @@ private:
     BloomFilters m_bloom{m_peers};
     TxReconciliation m_reconciliation{m_peers};
     PackingFeature m_packing{m_peers};
+    SpentCoinsFeature m_coins_feature{m_peers};
     TxAnnouncer m_tx_announcer{m_peers, m_bloom, m_recent};
     PrivateRelay m_private{m_peers, m_keepalive};
     TxRelay m_txs{m_peers, m_tx_announcer, m_forms, m_recent, m_private, m_packing};
     HintsExchange m_hints{m_peers};
     HeaderDownload m_headers{m_peers, m_chains, m_txs};
     BlockAnnouncing m_announcing{m_peers, m_chains, m_forms};
-    BlockRelay m_blocks{m_peers, m_chains, m_headers, m_announcing, m_hints, m_packing};
+    BlockRelay m_blocks{m_peers, m_chains,  m_headers,      m_announcing,
+                        m_hints, m_packing, m_coins_feature};
     CompactRelay m_compact{m_peers, m_chains, m_headers, m_announcing, m_blocks, m_txs};
     BlockServing m_serving{m_peers, m_chains,       m_forms,  m_announcing,
                            m_bloom, m_tx_announcer, m_packing};
     FilterServing m_filters{m_peers, m_serving};
-    SpentCoinsServing m_spent_coins{m_peers, m_serving};
+    SpentCoinsServing m_spent_coins{m_peers, m_coins_feature, m_serving};
     PackedServing m_packed{m_peers, m_packing, m_serving};
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
     std::optional<PeerId> m_next; //!< the peer at which Work() continues; nothing: the first

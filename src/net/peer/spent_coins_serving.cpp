@@ -1,30 +1,14 @@
 // See spent_coins_serving.h.
 #include "net/peer/spent_coins_serving.h"
 
+#include <algorithm>
+
 namespace ibd {
-
-/** A pruned node has few blocks with undo data, and cannot announce which. */
-void SpentCoinsServing::Negotiate(Peer& peer)
-{
-    if (!m_options.serve_spent_coins || m_options.prune_mode) return;
-    m_states[peer].announced =
-        m_peers.SendFeature(peer, kSpentCoinsFeature, {kSpentCoinsFeatureData});
-}
-
-/** This node serves coins and does not ask for any, so it need not know which peers have them. */
-bool SpentCoinsServing::TakeFeature(Peer& /*peer*/, const FeatureMessage& feature)
-{
-    return feature.id == kSpentCoinsFeature;
-}
 
 void SpentCoinsServing::Handle(Peer& peer, ReceivedMessage& message)
 {
-    State& state = m_states[peer];
-    if (!state.announced) return m_peers.LogUnknown(peer, message.type);
-    if (message.type == SpentCoinsMessage::kType) {
-        return m_peers.Drop(peer, "peer sent spent coins that were not requested");
-    }
-    state.request = m_peers.Read<GetSpentCoinsMessage>(message.payload);
+    if (!m_feature.IsOurs(peer)) return m_peers.LogUnknown(peer, message.type);
+    m_states[peer].request = m_peers.Read<GetSpentCoinsMessage>(message.payload);
     Serve(peer);
 }
 
@@ -55,6 +39,9 @@ void SpentCoinsServing::Answer(Peer& peer, const GetSpentCoinsMessage& request)
         return m_peers.Drop(peer, "historical block serving limit reached");
     }
     auto coins = m_at.blocks.SpentCoins(*node);
+    // Records of Core before 0.15 lack heights.
+    const auto lacks_height = [](const Coin& coin) { return coin.height == 0; };
+    if (coins && *coins && std::ranges::any_of(**coins, lacks_height)) coins = std::nullopt;
     if (coins && *coins) return Send(peer, request, std::move(**coins));
     m_at.log.Debug(
         LogCategory::kNet, "no spent coins of block {}{}, disconnecting {}", request.block.ToHex(),

@@ -4,26 +4,24 @@
 #pragma once
 
 #include "net/peer/block_serving.h"
+#include "net/peer/spent_coins_feature.h"
 #include "net/wire/spent_coins.h"
 
 namespace ibd {
 
 class SpentCoinsServing final : public PeerTopic {
 public:
-    SpentCoinsServing(PeerSet& peers, const BlockServing& serving)
-        : m_peers(peers), m_serving(serving)
+    SpentCoinsServing(PeerSet& peers, const SpentCoinsFeature& feature, const BlockServing& serving)
+        : m_peers(peers), m_feature(feature), m_serving(serving)
     {
     }
 
-    void Negotiate(Peer& peer) override;
-    bool TakeFeature(Peer& peer, const FeatureMessage& feature) override;
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void Serve(Peer& peer) override;
     Unserved UnservedOf(const Peer& peer) const override;
 
 private:
     struct State {
-        bool announced = false;                      //!< we announced that we send spent coins
         std::optional<GetSpentCoinsMessage> request; //!< not answered yet
     };
 
@@ -32,7 +30,7 @@ private:
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
-    const PeerOptions& m_options{m_peers.Options()};
+    const SpentCoinsFeature& m_feature;
     const BlockServing& m_serving;
     const PeerStates<State> m_states{m_peers};
 };

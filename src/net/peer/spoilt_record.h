@@ -1,12 +1,14 @@
-// SpoiltRecord: records the blocks for which each peer has sent wrong bytes. A peer named by the
-// user is never disconnected for that and may reconnect, so its record outlives the connection.
-// Owned by BlockRelay. Memory: SpoiltBlocks of each peer, of kMaxNamed addresses and of
-// kMaxDeparted peers.
+// SpoiltRecord: records the blocks for which each peer has sent wrong bytes; apart from these, the
+// blocks that were requested with the coins that they spend, because a block that came with wrong
+// coins may be sound. A peer named by the user is never disconnected for that and may reconnect, so
+// its record outlives the connection. Owned by BlockRelay. Memory: two SpoiltBlocks of each peer,
+// of kMaxNamed addresses and of kMaxDeparted peers.
 #pragma once
 
 #include "net/peer/peer_set.h"
 #include "net/peer/spoilt_blocks.h"
 
+#include <array>
 #include <deque>
 
 namespace ibd {
@@ -23,14 +25,19 @@ public:
     /** Keeps the record, because the verdict on the peer's last blocks may come after its
      *  disconnection. */
     void Disconnected(const Peer& peer);
-    const SpoiltBlocks& Of(const Peer& peer) const { return *m_blocks[peer]; }
-    /** The block is never requested from this peer again. Warns about peers named by the user;
-     *  others are disconnected by the caller. */
-    void Note(PeerId id, const HeaderNode& node, const char* how);
+    /** `with_coins`: of the blocks that are requested with their coins. */
+    const SpoiltBlocks& Of(const Peer& peer, bool with_coins = false) const
+    {
+        return (*m_blocks[peer])[with_coins];
+    }
+    /** The block is never requested from this peer again in this way. Warns about peers named by
+     *  the user; others are disconnected by the caller. */
+    void Note(PeerId id, const HeaderNode& node, const char* how, bool with_coins = false);
 
 private:
-    using Shared = std::shared_ptr<SpoiltBlocks>;
-    SpoiltBlocks* Find(PeerId id);
+    using Both = std::array<SpoiltBlocks, 2>; //!< without coins, with coins
+    using Shared = std::shared_ptr<Both>;
+    Both* Find(PeerId id);
 
     PeerSet& m_peers;
     const PeerStates<Shared> m_blocks{m_peers}; //!< never null from Connected() on

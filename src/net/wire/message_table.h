@@ -121,7 +121,7 @@ inline constexpr auto kMessages = [] {
         MessageEntry<HintsDataMessage>{0, kHints, kEstablished,
                                        size::kHintsPart + size::kLongCount + kMaxHintsData},
         MessageEntry<GetSpentCoinsMessage>{0, kSpentCoins, kEstablished, size::kHash + 4},
-        MessageEntry<SpentCoinsMessage>{0, kSpentCoins, kEstablished, kMaxPayload},
+        MessageEntry<SpentCoinsMessage>{0, kBlocks, kEstablished, kMaxPayload},
         MessageEntry<GetPackedMessage>{0, kPacked, kEstablished, size::kGetPacked},
         MessageEntry<PackedMessage>{0, kBlocks, kEstablished, kMaxPayload},
         MessageEntry<PackedTxsMessage>{0, kTransactions, kEstablished, kMaxTxBatchBytes},

@@ -4,6 +4,7 @@
 
 #include "booster/peer_block_source.h"
 #include "booster/write_hints.h"
+#include "net/wire/spent_coins.h"
 #include "sim/chain.h"
 #include "sim/fault_env.h"
 #include "swiftsync/checkpoint.h"
@@ -33,6 +34,18 @@ struct World {
         for (const Bytes& raw : blocks) serial.Process(raw);
         REQUIRE(serial.chain->Tip()->height == hints_height);
         coins = serial.Dump();
+        const ChainManager& manager = *serial.chain;
+        for (const HeaderNode* node = manager.Tip(); node->prev; node = node->prev) {
+            spent.push_back({node->hash, {}});
+            for (TxUndo& tx : Must(manager.ReadUndo(*node)).txs) {
+                for (Coin& coin : tx.spent) {
+                    const auto input = static_cast<uint32_t>(spent.back().coins.size());
+                    spent.back().coins.push_back({input, std::move(coin)});
+                }
+            }
+        }
+        spent.emplace_back(); // of genesis
+        std::ranges::reverse(spent);
         for (int i = 0; i < tail; ++i) blocks.push_back(chain.NextEmpty().bytes);
     }
     size_t HintsHeight() const { return unspent.size() - 1; }
@@ -46,6 +59,7 @@ struct World {
     std::vector<Bytes> blocks; //!< by height
     std::vector<std::vector<uint8_t>> unspent;
     BlockHash terminal; //!< where the hints end
+    std::vector<SpentCoinsMessage> spent; //!< by height
     CoinsDump coins;    //!< there
 };
 
@@ -121,18 +135,23 @@ public:
         options.checkpoint_bytes = 6'000;
         options.directory = Booster();
         options.chainstate = m_base / "regtest/chainstate";
+        options.full_validation = options.coins_supplied = with_coins;
+        options.known_height = static_cast<int32_t>(m_world.HintsHeight());
         return options;
     }
     Result<Verdict> Sync(FaultEnv& env, BlockFetcher& peers, unsigned threads = 2)
     {
         ChainKeeper keeper(Chain());
         PeerBlockSupply supply(env, m_stack->Blocks(), *m_tip, keeper, peers, 6'000);
+        if (with_coins) supply.FetchWithSpentCoins();
+        if (patience) supply.GiveUpAfter(*patience);
         const auto clean = MakePosixEnv();
         const auto hints = Must(OpenHints(*clean, m_world.dir / "hints"));
         SyncEngine engine(env, *m_log, m_world.params, *m_tip, m_stack->Blocks(), supply, *hints,
                           Options(threads));
         auto verdict = engine.Run();
         peers.StopFetching();
+        gave_up = supply.GaveUp();
         return verdict;
     }
     /** Requires that a node that starts now can read all blocks that the checkpoint lists as
@@ -193,6 +212,10 @@ public:
     const HeaderNode& Tip() const { return *m_tip; }
     BlockStore& Blocks() { return m_stack->Blocks(); }
     Path Booster() const { return m_base / "booster"; }
+
+    bool with_coins = false;         //!< Sync() validates fully, with coins from peers
+    std::optional<int64_t> patience; //!< of the supply of Sync(), microseconds
+    bool gave_up = false;            //!< the last Sync() ended because no block came
 
     // For Open().
     std::optional<BlockHash> assume_valid; //!< nothing: where the hints end

@@ -47,9 +47,12 @@ public:
     size_t PeerCount() const override { return 100; }
     HeaderAnswers AskForLastHeaders() override { return {}; }
 
+    int32_t never = -1; //!< height of a block that is not sent
+
     // After StopFetching().
 
     size_t lies = 0;     //!< wrong bytes sent
+    size_t coin_lies = 0; //!< of these, wrong coins of a right block
     size_t refused = 0;  //!< refusals by the supply
     size_t mistakes = 0; //!< refused although right, or by the wrong name
 
@@ -65,24 +68,31 @@ private:
             if (m_rng.Chance(1, 20)) SendUnasked(goal, sink);
             const auto after = static_cast<int32_t>(m_rng.Below(kBlocks));
             const HeaderNode* node = goal.NextMissing(after);
+            if (node && node->height == never) node = goal.NextMissing(never);
             if (!node) node = goal.NextMissing(0);
+            if (node && node->height == never && goal.NextMissing(never)) continue;
             if (node) {
-                Send(sink, *node);
+                Send(goal, sink, *node);
             } else {
                 Wait();
             }
         }
     }
-    void Send(BlockSink& sink, const HeaderNode& node)
+    void Send(const DownloadGoal& goal, BlockSink& sink, const HeaderNode& node)
     {
+        const auto height = static_cast<size_t>(node.height);
+        if (node.height == never) return std::this_thread::sleep_for(std::chrono::milliseconds(1));
         PeerBlock block{&node, static_cast<PeerId>(m_rng.Below(100)) * 2, {}};
-        block.raw = m_world.blocks[static_cast<size_t>(node.height)];
+        block.raw = m_world.blocks[height];
+        if (goal.WantsSpentCoins()) block.spent_coins = Encode(m_world.spent[height]);
         if (m_rng.Chance(1, 4)) {
-            Spoil(block.raw, static_cast<size_t>(node.height));
+            if (!goal.WantsSpentCoins() || !SpoilCoins(block.spent_coins, height)) {
+                Spoil(block.raw, height);
+            }
             ++block.peer; // an odd one lies
         }
         const bool lie = block.peer % 2 == 1;
-        while (!sink.HasRoom(block.raw.size())) {
+        while (!sink.HasRoom(block.raw.size() + block.spent_coins.size())) {
             if (!Wait()) return;
         }
         if (!sink.Put(std::move(block))) ++mistakes; // there was room
@@ -101,6 +111,31 @@ private:
         default: draft.txs.push_back(draft.txs.back()); break;
         }
         raw = draft.ToBytes();
+    }
+    /** Falsifies the coins so that a check notices it at once. */
+    bool SpoilCoins(Bytes& message, size_t height)
+    {
+        if (m_rng.Chance(1, 3)) return false;
+        SpentCoinsMessage spent = m_world.spent[height];
+        const bool some = !spent.coins.empty();
+        switch (m_rng.Below(4)) {
+        case 0: message.resize(m_rng.Below(message.size())); break;
+        case 1:
+            spent.coins.push_back({static_cast<uint32_t>(spent.coins.size()), Coin{}});
+            message = Encode(spent);
+            break;
+        case 2:
+            if (!some) return false;
+            ++spent.coins.back().input;
+            message = Encode(spent);
+            break;
+        default:
+            if (!some) return false;
+            spent.coins.front().coin.height = static_cast<uint32_t>(height) + 1;
+            message = Encode(spent);
+        }
+        ++coin_lies;
+        return true;
     }
     void SendUnasked(DownloadGoal& goal, BlockSink& sink)
     {
@@ -158,9 +193,10 @@ TEST_CASE("Peers: blocks in any order, many of them wrong, give the coins of ser
     CAPTURE(seed);
     const World world(seed);
     sim::Rng rng(seed);
-    size_t lies = 0;
-    for (int round = 0; round < 12; ++round) {
+    size_t lies = 0, coin_lies = 0;
+    for (int round = 0; round < 18; ++round) {
         Machine machine(world, world.dir / fmt::format("{}", round));
+        machine.with_coins = round % 3 == 2;
         FaultEnv env(rng());
         Must(machine.Open(env));
         if (round % 2) Must(machine.StoreSome(rng));
@@ -171,9 +207,11 @@ TEST_CASE("Peers: blocks in any order, many of them wrong, give the coins of ser
         CHECK(peers.mistakes == 0);
         CHECK(peers.lies == peers.refused);
         lies += peers.lies;
+        coin_lies += peers.coin_lies;
         machine.RequireRight();
     }
     CHECK(lies > 100);
+    CHECK(coin_lies > 50);
 }
 
 TEST_CASE("Peers: killed at any operation, the next start goes on, and all agrees")
@@ -193,8 +231,9 @@ TEST_CASE("Peers: killed at any operation, the next start goes on, and all agree
     }
     size_t deaths = 0;
     size_t folded = 0;
-    for (int round = 0; round < 25; ++round) {
+    for (int round = 0; round < 30; ++round) {
         Machine machine(world, world.dir / fmt::format("{}", round));
+        machine.with_coins = round % 3 == 2;
         for (int death = 0; death < 6 && !machine.IsDone(); ++death) {
             CAPTURE(round, death);
             FaultEnv env(rng());
@@ -218,6 +257,31 @@ TEST_CASE("Peers: killed at any operation, the next start goes on, and all agree
     }
     CHECK(deaths > 25);
     CHECK(folded > 100);
+}
+
+TEST_CASE("Peers: if a block with its coins does not come, the sync ends, and its work is kept")
+{
+    const World world(3);
+    Machine machine(world, world.dir / "node");
+    machine.with_coins = true;
+    machine.patience = 5'000'000;
+    FaultEnv env(1);
+    Must(machine.Open(env));
+    {
+        Peers peers(world, 1);
+        peers.never = 77;
+        const Verdict verdict = Must(machine.Sync(env, peers));
+        CHECK(int(verdict.kind) == int(VerdictKind::kIncomplete));
+        CHECK(machine.gave_up);
+    }
+    const auto kept = Must(LoadCheckpoint(env, machine.Booster()));
+    REQUIRE(kept);
+    CHECK(kept->folded.Count() == kBlocks - 1);
+    machine.patience.reset();
+    Peers peers(world, 2);
+    REQUIRE(Must(machine.Sync(env, peers)).kind == VerdictKind::kDone);
+    CHECK_FALSE(machine.gave_up);
+    machine.RequireRight();
 }
 
 TEST_CASE("Peers: the queue is bounded, and a block has one place in it")

@@ -23,8 +23,13 @@ public:
         }
         return nullptr;
     }
-    bool Have(const HeaderNode& node) const override { return !node.prev || node.HasData(); }
+    bool Have(const HeaderNode& node) const override
+    {
+        const auto is_at_work = [&](const RefusedBlock& block) { return block.node == &node; };
+        return !node.prev || node.HasData() || std::ranges::any_of(m_refused, is_at_work);
+    }
     int32_t WindowEnd() const override { return m_node.chain.Tip().height + kDownloadWindow; }
+    bool WantsSpentCoins() const override { return with_coins; }
 
     bool HasRoom(size_t bytes) const override { return bytes <= room; }
     bool Put(PeerBlock&& block) override
@@ -43,7 +48,12 @@ public:
             Refuse(block, RuleViolation::Kind::kConsensus, "bad-cb-amount");
             return true;
         }
+        if (bad_coins.contains(block.peer)) {
+            Refuse(block, RuleViolation::Kind::kSpentCoins, "bad-spent-coins");
+            return true;
+        }
         m_node.chain.Keep(*block.node, block.raw);
+        coins[block.node] = block.spent_coins;
         m_taken.push_back({block.node, block.peer, false});
         if (!connect) return true;
         const HeaderNode& best = m_node.chain.BestHeader();
@@ -71,6 +81,9 @@ public:
     bool refuse_all = false; //!< as against a rule
     bool connect = true;
     bool judges_later = false; //!< refused blocks are not reported for now
+    bool with_coins = false;
+    std::set<PeerId> bad_coins;               //!< peers whose coins are refused
+    std::map<const HeaderNode*, Bytes> coins; //!< that came with the blocks
 
 private:
     void Refuse(const PeerBlock& block, RuleViolation::Kind kind, const char* reason)

@@ -140,7 +140,9 @@ public:
     const HeaderNode* Find(const BlockHash& hash) const override { return m_tree.Find(hash); }
     BlockFacts Facts(const HeaderNode& node) const override
     {
-        return {node.HasData(), node.HasData(), node.Failed(), node.IsValid(kValidScripts)};
+        const bool valid = node.IsValid(kValidScripts);
+        const bool undo = spent && node.height != lacks_undo;
+        return {node.HasData(), node.HasData(), node.Failed(), valid, undo};
     }
     bool IsInitialBlockDownload() const override { return downloading; }
     bool IsImporting() const override { return importing; }
@@ -166,6 +168,7 @@ public:
     }
 
     std::function<Found<std::vector<Coin>>(const HeaderNode&)> spent; //!< empty: no undo data
+    int lacks_undo = -1; //!< height of a block without it
     bool downloading = false;
     bool importing = false;
     int64_t first_time = kStart - 20'000; //!< of the blocks that are mined

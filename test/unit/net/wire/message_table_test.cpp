@@ -118,10 +118,10 @@ TEST_CASE("Core knows all messages but those about hints, coins and batches", "[
 {
     for (const MessageRow& row : kMessageRows) {
         INFO(row.type);
-        const bool ours = row.topic == MessageTopic::kHints ||
-                          row.topic == MessageTopic::kSpentCoins ||
-                          row.topic == MessageTopic::kPacked || row.type == PackedMessage::kType ||
-                          row.type == PackedTxsMessage::kType;
+        const bool ours =
+            row.topic == MessageTopic::kHints || row.topic == MessageTopic::kSpentCoins ||
+            row.topic == MessageTopic::kPacked || row.type == PackedMessage::kType ||
+            row.type == SpentCoinsMessage::kType || row.type == PackedTxsMessage::kType;
         CHECK(IsCoreMessage(row.type) == !ours);
     }
     CHECK_FALSE(IsCoreMessage("nonsense"));
