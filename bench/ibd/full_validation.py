@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Measures full validation by the booster, on 1 and 2 threads, against serial validation with two
 script threads, over one generated chain with real signatures: from the same block and undo files,
-and from block files alone. Every script is run by each. Writes numbers as JSON and Markdown.
+from block files alone, and from a peer by a node that prunes, which gets the spent coins from the
+peer too. Every script is run by each. Writes numbers as JSON and Markdown.
 
     bench/ibd/full_validation.py --build build --work /somewhere [--outputs 400000]
 
 The chain is generated and indexed once and kept. Times are whole runs of bitcoind, from start to
 end, medians of --repeat, taken alternately.
 """
+import contextlib
 import shutil
+import subprocess
 import sys
 
 import measure
@@ -29,6 +32,12 @@ FROM_BLOCKS = {
     "from blocks: serial, 2 script threads": ["-par=2", "-ibdbooster=0"],
     "from blocks: full validation, 1 thread": [*BOOSTED, "-ibdbooster", "-ibdboosterthreads=1"],
     "from blocks: full validation, 2 threads": [*BOOSTED, "-ibdbooster", "-ibdboosterthreads=2"],
+}
+# The same, by a node that keeps the last blocks only.
+PRUNED = {
+    "from a peer: serial, 2 script threads": ["-par=2", "-ibdbooster=0"],
+    "from a peer: full validation, 1 thread": [*BOOSTED, "-ibdboosterthreads=1"],
+    "from a peer: full validation, 2 threads": [*BOOSTED, "-ibdboosterthreads=2"],
 }
 
 
@@ -75,10 +84,42 @@ def run_from_blocks(args, folder, summary, name, *more):
     return result
 
 
+@contextlib.contextmanager
+def server(args, folder, summary):
+    """The port of a node with the whole chain, which sends spent coins."""
+    port = measure.free_port()
+    # No block is above its tip, so it does not stop.
+    command = measure.bitcoind(args.build, folder, summary["height"] + 1, "-assumevalid=0",
+                               "-peerspentcoins", "-listen=1", f"-bind=127.0.0.1:{port}")
+    with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL) as process:
+        measure.wait_for_port(port)
+        yield port
+        process.terminate()
+
+
+def run_pruned(args, folder, summary, name):
+    """From a peer on this machine, whose CPU time does not count."""
+    fresh = args.work / f"fresh-{args.outputs}"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    options = [trust(summary, name), "-prune=1", *PRUNED[name]]
+    if "full" in name:
+        options += ["-ibdboosterprune", f"-ibdboosterfile={folder / 'hints'}"]
+    with server(args, folder, summary) as port:
+        command = measure.bitcoind(args.build, fresh, summary["height"], *options)
+        command = [part for part in command if part != "-connect=0"]
+        text, result = measure.timed([*command, f"-connect=127.0.0.1:{port}"])
+    check_log(name, text, summary["height"] - 1)
+    shutil.rmtree(fresh)
+    measure.say(name, result)
+    return result
+
+
 def verdicts(results):
     """(what, value, sign, target) for each target."""
     found = []
-    for prefix, modes in ("", MODES), ("from blocks: ", FROM_BLOCKS):
+    for prefix, modes in (("", MODES), ("from blocks: ", FROM_BLOCKS),
+                          ("from a peer, pruned: ", PRUNED)):
         serial, one, two = (results[name]["seconds"] for name in modes)
         found.append((f"{prefix}serial / full validation, both with 2 threads", serial / two, ">=",
                       MIN_SPEEDUP_OVER_SERIAL))
@@ -120,12 +161,14 @@ def main():
         print("indexing, and validating serially to get undo data ...", flush=True)
         measure.timed(measure.bitcoind(args.build, folder, summary["height"], "-assumevalid=0",
                                        "-reindex", "-par=2", "-ibdbooster=0"))
-    runs = {name: [] for name in [*MODES, *FROM_BLOCKS]}
+    runs = {name: [] for name in [*MODES, *FROM_BLOCKS, *PRUNED]}
     for _ in range(args.repeat):
         for name in MODES:
             runs[name].append(run(args, folder, summary, name))
         for name in FROM_BLOCKS:
             runs[name].append(run_from_blocks(args, folder, summary, name))
+        for name in PRUNED:
+            runs[name].append(run_pruned(args, folder, summary, name))
     results = {name: measure.median_run(taken) for name, taken in runs.items()}
     measure.write(args.work, "full_validation", report(args, summary, results),
                   {"summary": summary, "runs": runs, "results": results})
