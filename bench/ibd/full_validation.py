@@ -92,9 +92,11 @@ def server(args, folder, summary):
     command = measure.bitcoind(args.build, folder, summary["height"] + 1, "-assumevalid=0",
                                "-peerspentcoins", "-listen=1", f"-bind=127.0.0.1:{port}")
     with subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL) as process:
-        measure.wait_for_port(port)
-        yield port
-        process.terminate()
+        try:
+            measure.wait_for_port(port)
+            yield port
+        finally:
+            process.terminate()
 
 
 def run_pruned(args, folder, summary, name):
