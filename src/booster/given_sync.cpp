@@ -84,17 +84,12 @@ Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_pe
 Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* peers)
 {
     m_parts.trust.Start(terminal.height, true);
-    IBD_ASSIGN_OR_RETURN(bool joins, m_check.MustJoinCoins(terminal));
-    if (joins && m_parts.chain->IsPruneMode()) {
-        const bool full = m_parts.Booster().full_validation;
-        if (full && !peers) peers = m_parts.StartFetcher();
-        bool found = false;
-        if (full && peers) {
-            IBD_ASSIGN_OR_RETURN(found, FindSpentCoins(terminal, *peers));
-        }
+    IBD_ASSIGN_OR_RETURN(const bool needs_coins, m_check.MustJoinCoins(terminal));
+    const bool joins = needs_coins && !m_parts.chain->IsPruneMode();
+    if (needs_coins && !joins) {
+        IBD_ASSIGN_OR_RETURN(peers, FindSpentCoins(terminal, peers));
         if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
-        if (!found) return RefusePruned();
-        joins = false;
+        if (!peers) return RefusePruned();
     }
     m_plan.Set(m_surveyed ? std::vector{WorkStep::kLoad} : m_plan.GivenSteps(joins), terminal);
     if (!joins) {
@@ -108,10 +103,13 @@ Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* p
     return end;
 }
 
-/** Waits for a peer that sends spent coins. False: there is none, or the node shuts down. */
-Result<bool> GivenSync::FindSpentCoins(const HeaderNode& terminal, BlockFetcher& peers)
+/** Waits for a peer that sends spent coins. Null: there is none, the node shuts down, or coins from
+ *  peers would not serve. */
+Result<BlockFetcher*> GivenSync::FindSpentCoins(const HeaderNode& terminal, BlockFetcher* peers)
 {
-    if (peers.CountSpentCoinsPeers() > 0) return true;
+    if (!m_parts.Booster().full_validation) return nullptr;
+    if (!peers) peers = m_parts.StartFetcher();
+    if (!peers || peers->CountSpentCoinsPeers() > 0) return peers;
     IBD_ASSIGN_OR_RETURN(const std::vector<bool> read, m_parts.kept.BlocksRead(terminal));
     const bool begun = std::ranges::find(read, true) != read.end();
     const int64_t wait =
@@ -121,10 +119,10 @@ Result<bool> GivenSync::FindSpentCoins(const HeaderNode& terminal, BlockFetcher&
                      wait / 1'000'000);
     int64_t end = m_parts.env.MonotonicMicros() + wait;
     while (m_parts.watch.Pause() && m_parts.env.MonotonicMicros() < end) {
-        if (peers.CountSpentCoinsPeers() > 0) return true;
-        if (begun && peers.PeerCount() == 0) end = m_parts.env.MonotonicMicros() + wait;
+        if (peers->CountSpentCoinsPeers() > 0) return peers;
+        if (begun && peers->PeerCount() == 0) end = m_parts.env.MonotonicMicros() + wait;
     }
-    return false;
+    return nullptr;
 }
 
 /** Rules about spent coins cannot be checked by a join, which reads blocks again. */

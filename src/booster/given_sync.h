@@ -41,7 +41,7 @@ private:
     HintsStanding WaitForEnd(BlockFetcher& peers);
     Result<VerdictKind> Refuse(const HintsStanding& standing, bool has_peers);
     Result<VerdictKind> RunTo(const HeaderNode& terminal, BlockFetcher* peers);
-    Result<bool> FindSpentCoins(const HeaderNode& terminal, BlockFetcher& peers);
+    Result<BlockFetcher*> FindSpentCoins(const HeaderNode& terminal, BlockFetcher* peers);
     VerdictKind RefusePruned() const;
     Result<VerdictKind> CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers);
     Result<VerdictKind> Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers);

@@ -95,9 +95,11 @@ RuleResult FullValidation::CheckClaimed(const BlockView& block, const HeaderNode
         return Violation(Kind::kSpentCoins, "bad-spent-coins", misfit);
     }
     RuleResult broken = CheckRules(block, node);
-    if (!broken) return broken;
-    return Violation(Kind::kSpentCoins, broken->reason,
-                     broken->detail + " (with the coins that its sender claims)");
+    if (broken) {
+        broken->kind = Kind::kSpentCoins;
+        broken->detail += " (with the coins that its sender claims)";
+    }
+    return broken;
 }
 
 Result<> FullValidation::ReadUndo(const BlockView& block, const HeaderNode& node)

@@ -26,9 +26,9 @@ public:
 
     /** Checks every rule with the coins that the block spends: `claimed`, which are taken out, or
      *  without them those of its undo record. The block was parsed and has the node's hash; the
-     * node is above genesis. False coins may also cause a violation; that of claimed ones is of
-     * kind kSpentCoins. Errors: kBadData: the record is damaged or does not fit the block; else the
-     *  machine's. */
+     *  node is above genesis. False coins may also cause a violation; that of claimed ones is of
+     *  kind kSpentCoins. Errors: kBadData: the record is damaged or does not fit the block; else
+     *  the machine's. */
     RuleVerdict Check(const BlockView& block, const HeaderNode& node,
                       std::vector<Coin>* claimed = nullptr);
 

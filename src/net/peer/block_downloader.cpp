@@ -65,7 +65,9 @@ std::vector<const HeaderNode*> BlockDownloader::Ask(const Source& source, const 
         AskBranch(source, tip, most, out);
     }
     if (out.empty() && idle && window_full) NoteStaller(source.peer, now);
-    if (out.empty() && load.requests.empty()) AskAgain(source, 1, true, out);
+    if (!m_postponed.empty() && out.empty() && load.requests.empty()) {
+        AskAgain(source, 1, true, out);
+    }
     AskToHelp(source, most, now, out);
     m_requests.Add(source.peer, out, now);
     return out;

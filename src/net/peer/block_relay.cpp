@@ -55,8 +55,9 @@ void BlockRelay::DownloadInto(DownloadGoal& goal, BlockSink& sink)
  *  blocks instead of requesting them again. */
 void BlockRelay::StopDownload()
 {
-    for (const auto& [peer, node] : m_coins.DropHeld()) {
-        m_downloader->GiveUp(peer, *node, m_peers.Now());
+    for (const auto& [id, peer] : m_peers.All()) {
+        const HeaderNode* const held = m_coins.DropHeld(*peer);
+        if (held) m_downloader->GiveUp(id, *held, m_peers.Now());
     }
     if (m_downloader) m_downloader->SetGoal(NoGoal(), m_peers.Now());
     m_sink = nullptr;
@@ -77,13 +78,13 @@ bool BlockRelay::MustWait(const Peer& peer, const ReceivedMessage& message) cons
 
 void BlockRelay::Disconnected(Peer& peer)
 {
-    Leave(peer);
+    Closed(peer);
     m_spoilt.Disconnected(peer);
 }
 
-void BlockRelay::Leave(Peer& peer)
+void BlockRelay::Closed(Peer& peer)
 {
-    for (const HeaderNode* node : m_coins.Leave(peer)) m_downloader->Postpone(*node);
+    if (const HeaderNode* const held = m_coins.DropHeld(peer)) m_downloader->Postpone(*held);
     if (m_downloader) m_downloader->Disconnected(peer.Id());
 }
 
@@ -162,9 +163,15 @@ void BlockRelay::TakeBlock(Peer& peer, Bytes raw)
     if (!node) return;
     m_packed.Came(peer, *node);
     PeerBlock block{.node = node, .peer = peer.Id(), .raw = std::move(raw)};
-    if (m_coins.Hold(peer, block)) return;
-    const bool asked = m_downloader->Received(peer.Id(), *node, m_peers.Now());
-    if (!asked && !IsWorthTaking(*node)) return CheckUnwanted(peer, *node, block.raw);
+    if (!m_coins.Hold(peer, block)) TakeAnswer(peer, std::move(block));
+}
+
+/** All that belongs to the block has come. */
+void BlockRelay::TakeAnswer(Peer& peer, PeerBlock block)
+{
+    const HeaderNode& node = *block.node;
+    const bool asked = m_downloader->Received(peer.Id(), node, m_peers.Now());
+    if (!asked && !IsWorthTaking(node)) return CheckUnwanted(peer, node, block.raw);
     Deliver(peer, std::move(block));
 }
 
@@ -173,11 +180,8 @@ void BlockRelay::TakeSpentCoins(Peer& peer, Bytes coins)
 {
     std::optional<PeerBlock> block = m_coins.Complete(peer, std::move(coins));
     if (!block) return;
-    const HeaderNode& node = *block->node;
-    if (!m_sink) return m_downloader->GiveUp(peer.Id(), node, m_peers.Now());
-    const bool asked = m_downloader->Received(peer.Id(), node, m_peers.Now());
-    if (!asked && !IsWorthTaking(node)) return CheckUnwanted(peer, node, block->raw);
-    Deliver(peer, std::move(*block));
+    if (!m_sink) return m_downloader->GiveUp(peer.Id(), *block->node, m_peers.Now());
+    TakeAnswer(peer, std::move(*block));
 }
 
 /** Between two downloads a block is dropped. The next download may request it again. */

@@ -33,7 +33,7 @@ public:
     bool MustWait(const Peer& peer, const ReceivedMessage& message) const;
 
     void Connected(Peer& peer) override { m_spoilt.Connected(peer); }
-    void Closed(Peer& peer) override { Leave(peer); }
+    void Closed(Peer& peer) override;
     void Disconnected(Peer& peer) override;
     void Handle(Peer& peer, ReceivedMessage& message) override;
     void StartRound() override;
@@ -73,6 +73,7 @@ private:
     void TakeBlock(Peer& peer, Bytes raw);
     void TakePacked(Peer& peer, ByteSpan batch);
     void TakeSpentCoins(Peer& peer, Bytes coins);
+    void TakeAnswer(Peer& peer, PeerBlock block);
     void EndRequest(Peer& peer, ByteSpan raw);
     void CheckUnwanted(Peer& peer, const HeaderNode& node, ByteSpan raw);
     bool IsWorthTaking(const HeaderNode& node) const;
@@ -87,7 +88,6 @@ private:
     void PunishSender(Peer& peer, const RefusedBlock& refused);
     void HandleTaken(const TakenBlock& taken);
     void PunishUndecodable(Peer& peer);
-    void Leave(Peer& peer);
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};

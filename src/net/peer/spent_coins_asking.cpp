@@ -27,17 +27,7 @@ SpentCoinsAsking::Awaited* SpentCoinsAsking::FindWithoutBlock(State& state, cons
     return found == state.awaited.end() ? nullptr : &*found;
 }
 
-void SpentCoinsAsking::AddHeld(State& state, size_t bytes)
-{
-    state.held_bytes += bytes;
-    m_held_bytes += bytes;
-}
-
-void SpentCoinsAsking::SubtractHeld(State& state, size_t bytes)
-{
-    state.held_bytes -= bytes;
-    m_held_bytes -= bytes;
-}
+void SpentCoinsAsking::EndHold(State& state) { m_held_bytes -= std::exchange(state.held_bytes, 0); }
 
 bool SpentCoinsAsking::Hold(Peer& peer, PeerBlock& block)
 {
@@ -49,7 +39,8 @@ bool SpentCoinsAsking::Hold(Peer& peer, PeerBlock& block)
         m_peers.Drop(peer, "peer sent a block before the spent coins of the last one");
         return true;
     }
-    AddHeld(state, block.raw.size());
+    state.held_bytes = block.raw.size();
+    m_held_bytes += state.held_bytes;
     awaited->raw = std::move(block.raw);
     return true;
 }
@@ -80,36 +71,20 @@ std::optional<PeerBlock> SpentCoinsAsking::Complete(Peer& peer, Bytes coins)
         return std::nullopt;
     }
     if (raw->empty()) return std::nullopt;
-    SubtractHeld(state, raw->size());
+    EndHold(state);
     return PeerBlock{
         .node = node, .peer = peer.Id(), .raw = std::move(*raw), .spent_coins = std::move(coins)};
 }
 
-std::vector<std::pair<PeerId, const HeaderNode*>> SpentCoinsAsking::DropHeld()
-{
-    std::vector<std::pair<PeerId, const HeaderNode*>> out;
-    for (const auto& [id, peer] : m_peers.All()) {
-        State& state = m_states[*peer];
-        for (Awaited& entry : state.awaited) {
-            if (!entry.raw || entry.raw->empty()) continue;
-            out.emplace_back(id, entry.node);
-            entry.raw->clear();
-        }
-        SubtractHeld(state, state.held_bytes);
-    }
-    return out;
-}
-
-std::vector<const HeaderNode*> SpentCoinsAsking::Leave(Peer& peer)
+const HeaderNode* SpentCoinsAsking::DropHeld(Peer& peer)
 {
     State& state = m_states[peer];
-    std::vector<const HeaderNode*> out;
-    for (const Awaited& entry : state.awaited) {
-        if (entry.raw && !entry.raw->empty()) out.push_back(entry.node);
-    }
-    SubtractHeld(state, state.held_bytes);
-    state.awaited.clear();
-    return out;
+    if (state.held_bytes == 0) return nullptr;
+    const auto held = std::ranges::find_if(
+        state.awaited, [](const Awaited& entry) { return entry.raw && !entry.raw->empty(); });
+    held->raw.emplace();
+    EndHold(state);
+    return held->node;
 }
 
 } // namespace ibd

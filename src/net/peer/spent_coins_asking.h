@@ -38,10 +38,9 @@ public:
     /** The block to which the message of spent coins belongs, with the message. Nothing: the coins
      *  are ignored, or the peer was dropped for them. */
     std::optional<PeerBlock> Complete(Peer& peer, Bytes coins);
-    /** The peer has left: drops its blocks, and returns those whose coins did not come. */
-    std::vector<const HeaderNode*> Leave(Peer& peer);
-    /** The download ended: drops all held blocks, whose coins will be ignored, and returns them. */
-    std::vector<std::pair<PeerId, const HeaderNode*>> DropHeld();
+    /** Drops the block of the peer that waits for its coins, which will be ignored, and returns it;
+     *  null: none waits. */
+    const HeaderNode* DropHeld(Peer& peer);
     /** Bytes of the peer's block that waits for its coins; 0: none waits. */
     size_t HeldBytes(const Peer& peer) const { return m_states[peer].held_bytes; }
     /** Whether a block of this size may be held besides the others; any may be if it is alone. */
@@ -57,11 +56,10 @@ private:
     };
     struct State {
         std::deque<Awaited> awaited; //!< in the order of the requests
-        size_t held_bytes = 0;
+        size_t held_bytes = 0;       //!< of the one block that waits for its coins
     };
     static Awaited* FindWithoutBlock(State& state, const HeaderNode& node);
-    void AddHeld(State& state, size_t bytes);
-    void SubtractHeld(State& state, size_t bytes);
+    void EndHold(State& state);
 
     PeerSet& m_peers;
     const PeerSurroundings& m_at{m_peers.At()};
