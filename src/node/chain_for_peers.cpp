@@ -36,9 +36,7 @@ Found<std::vector<Coin>> ChainForPeers::SpentCoins(const HeaderNode& node)
     if (node.height == 0) return std::vector<Coin>();
     if (m_chain->Where(node).undo.IsNull()) return std::nullopt;
     IBD_ASSIGN_OR_RETURN(BlockUndo undo, m_chain->ReadUndo(node));
-    std::vector<Coin> out;
-    for (TxUndo& tx : undo.txs) std::ranges::move(tx.spent, std::back_inserter(out));
-    return out;
+    return undo.TakeCoins();
 }
 
 // The lock is released between headers: hashing two thousand takes milliseconds.

@@ -1,6 +1,8 @@
 // See undo.h.
 #include "storage/undo.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace ibd {
@@ -82,6 +84,13 @@ bool ReadSpentCoin(Reader& in, Coin& coin)
     const std::optional<ByteSpan> script = ViewSpentCoin(in, coin);
     if (script && script->data() != coin.script.data()) coin.script.Assign(*script);
     return script.has_value();
+}
+
+std::vector<Coin> BlockUndo::TakeCoins()
+{
+    std::vector<Coin> out;
+    for (TxUndo& tx : txs) std::ranges::move(tx.spent, std::back_inserter(out));
+    return out;
 }
 
 Bytes BlockUndo::Encode() const

@@ -61,6 +61,8 @@ struct BlockUndo {
 
     bool operator==(const BlockUndo&) const = default;
 
+    /** Moves out all coins, in the order of the block's inputs. */
+    std::vector<Coin> TakeCoins();
     Bytes Encode() const;
     /** Decodes a whole record. Trailing bytes, impossible amounts, and more coins than a block can
      *  spend are errors, which state the remaining bytes. */

@@ -207,8 +207,7 @@ private:
             const HeaderNode& node = *out.node;
             IBD_ASSIGN_OR_RETURN(
                 BlockUndo undo, m_store.ReadBlockUndo({node.file, node.undo_pos}, node.PrevHash()));
-            m_coins.clear();
-            for (TxUndo& tx : undo.txs) std::ranges::move(tx.spent, std::back_inserter(m_coins));
+            m_coins = undo.TakeCoins();
             out.spent_coins = &m_coins;
             out.indexed = false;
             return true;

@@ -37,11 +37,9 @@ struct World {
         const ChainManager& manager = *serial.chain;
         for (const HeaderNode* node = manager.Tip(); node->prev; node = node->prev) {
             spent.push_back({node->hash, {}});
-            for (TxUndo& tx : Must(manager.ReadUndo(*node)).txs) {
-                for (Coin& coin : tx.spent) {
-                    const auto input = static_cast<uint32_t>(spent.back().coins.size());
-                    spent.back().coins.push_back({input, std::move(coin)});
-                }
+            uint32_t input = 0;
+            for (Coin& coin : Must(manager.ReadUndo(*node)).TakeCoins()) {
+                spent.back().coins.push_back({input++, std::move(coin)});
             }
         }
         spent.emplace_back(); // of genesis
