@@ -3,6 +3,7 @@
 
 #include "consensus/block_check.h"
 #include "consensus/rule_verdict.h"
+#include "script/script.h"
 #include "util/endian.h"
 
 #include <algorithm>
@@ -31,6 +32,32 @@ const char* Misfit(const BlockView& block, const BlockUndo& undo)
         if (std::any_of(spent.begin(), spent.end(), no_height)) return "coins have no height";
     }
     return nullptr;
+}
+
+/** The most bytes that one signature hash of the transaction takes, apart from the script code. */
+uint64_t MostSigHashBytes(const TxView& tx)
+{
+    uint64_t scripts = 0;
+    for (const InputView& input : tx.inputs) scripts += input.script_sig.size();
+    return tx.stripped_size - scripts;
+}
+
+/** Whether the scripts of the coins could check too many signatures, or hash too many bytes for
+ *  them. The scripts in the block itself are its own, and rules bound them. */
+bool CostsTooMuch(const BlockView& block, const BlockUndo& undo)
+{
+    constexpr unsigned kMaxOps = kMaxOpsPerScript; // the keys of CHECKMULTISIG included
+    uint64_t checks = 0, bytes = 0;
+    for (size_t t = 0; t < undo.txs.size(); ++t) {
+        const uint64_t hash_bytes = MostSigHashBytes(block.Txs()[t + 1]);
+        for (const Coin& coin : undo.txs[t].spent) {
+            const unsigned own = std::min(CountSigOps(coin.script, true), kMaxOps);
+            checks += own;
+            bytes += own * (hash_bytes + coin.script.size());
+        }
+    }
+    return checks > FullValidation::kMaxClaimedChecks ||
+           bytes > FullValidation::kMaxClaimedHashBytes;
 }
 
 RuleViolation NotThere(const TxView& tx, const InputView& input, const Coin& coin)
@@ -93,6 +120,9 @@ RuleResult FullValidation::CheckClaimed(const BlockView& block, const HeaderNode
     }
     if (const char* misfit = Misfit(block, m_undo)) {
         return Violation(Kind::kSpentCoins, "bad-spent-coins", misfit);
+    }
+    if (CostsTooMuch(block, m_undo)) {
+        return Violation(Kind::kSpentCoins, "bad-spent-coins", "their scripts cost too much");
     }
     RuleResult broken = CheckRules(block, node);
     if (broken) {

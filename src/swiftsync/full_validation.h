@@ -17,6 +17,12 @@ namespace ibd {
 
 class FullValidation {
 public:
+    /** Most signature checks in the claimed scripts of a block, and most bytes that those checks
+     *  may hash: a claim costs its sender nothing. A block that spends more is not validated with
+     *  claims. The block of mainnet that hashes most, at height 364,292, takes 1.2 GB. */
+    static constexpr uint64_t kMaxClaimedChecks = 100'000;
+    static constexpr uint64_t kMaxClaimedHashBytes = 16'000'000'000;
+
     /** Signatures of blocks up to `known_height` are verified in batches. */
     FullValidation(const ChainParams& params, const BlockStore& blocks, LanesMode lanes,
                    int32_t known_height)

@@ -3,6 +3,7 @@
 #include "setup.h"
 
 #include "script/opcodes.h"
+#include "swiftsync/full_validation.h"
 
 using namespace ibd;
 using namespace ibd::test;
@@ -401,5 +402,76 @@ TEST_CASE_METHOD(MissingCoins,
             REQUIRE_THAT(verdict.reason, Contains("bad-txns-inputs-missingorspent"));
         }
         setup.Reset();
+    }
+}
+
+namespace {
+
+/** A script of ten signature checks that are not run. */
+Bytes IdleChecksScript()
+{
+    Bytes script = {OP_0, OP_IF};
+    script.insert(script.end(), 10, OP_CHECKSIG);
+    Append(script, Bytes{OP_ENDIF, OP_1});
+    return script;
+}
+
+/** A block whose second transaction spends `inputs` coins of the script, made by its first. It has
+ *  one output more, of `padding` bytes. */
+DraftBlock ManyInputs(FullSetup& setup, const Bytes& script, uint32_t inputs, size_t padding)
+{
+    DraftBlock draft = SmallDraft(setup);
+    draft.txs[1].outputs.assign(inputs, {10, script});
+    draft.txs.push_back(Spend(draft.txs[1], inputs));
+    draft.txs[2].outputs.push_back({0, Bytes(padding, OP_RETURN)});
+    return draft;
+}
+
+Result<Verdict> FullWithClaims(FullSetup& setup, const DraftBlock& draft,
+                               const std::function<void(std::vector<BlockUndo>&)>& change = nullptr)
+{
+    const auto supplied = [](BoosterOptions& options) { options.coins_supplied = true; };
+    setup.Reset();
+    return setup.Full({draft.Seal(setup.TipHash(), setup.Params())}, change, supplied);
+}
+
+} // namespace
+
+TEST_CASE("Full validation: claimed coins whose scripts could hash too much are refused")
+{
+    FullSetup setup({.seed = 52});
+    const Bytes script = IdleChecksScript();
+    constexpr uint32_t kInputs = 2'000; // as many checks as a block may create
+    constexpr uint64_t kMost = FullValidation::kMaxClaimedHashBytes / (10 * kInputs);
+    const size_t padding = 700'000;
+    const size_t bytes = ManyInputs(setup, script, kInputs, padding).txs[2].Serialize().size();
+    const size_t most_padding = padding + (kMost - script.size() - bytes);
+    const DraftBlock dearest = ManyInputs(setup, script, kInputs, most_padding);
+    RequireAccepted(FullWithClaims(setup, dearest));
+    REQUIRE(setup.Published() == setup.Expected());
+
+    const DraftBlock too_dear = ManyInputs(setup, script, kInputs, most_padding + 1);
+    const Verdict verdict = Must(FullWithClaims(setup, too_dear));
+    REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+    REQUIRE(verdict.height == setup.Height() + 1);
+    REQUIRE_THAT(verdict.reason, Contains("bad-spent-coins, their scripts cost too much"));
+    REQUIRE_FALSE(setup.HasPublished());
+    RequireBothAccept(setup, {too_dear.Seal(setup.TipHash(), setup.Params())});
+}
+
+TEST_CASE("Full validation: claimed coins whose scripts could check too many signatures")
+{
+    FullSetup setup({.seed = 53});
+    const ScriptBytes costly(Bytes(300, OP_CHECKSIG)); // of which 201 could run
+    const auto claim = [&](std::vector<BlockUndo>& undo) {
+        for (Coin& coin : undo[0].txs[1].spent) coin.script = costly;
+    };
+    constexpr auto kMost = static_cast<uint32_t>(FullValidation::kMaxClaimedChecks / 201);
+    for (const uint32_t inputs : {kMost, kMost + 1}) {
+        const Verdict verdict =
+            Must(FullWithClaims(setup, ManyInputs(setup, {OP_1}, inputs, 1), claim));
+        REQUIRE(verdict.kind == VerdictKind::kBlockInvalid);
+        REQUIRE_THAT(verdict.reason, Contains(inputs == kMost ? "block-script-verify-flag-failed"
+                                                              : "their scripts cost too much"));
     }
 }
