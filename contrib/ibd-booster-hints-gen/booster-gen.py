@@ -15,7 +15,7 @@ def parse_arguments():
         epilog="The same command continues an interrupted run.")
     parser.add_argument("datadir", help="data directory of a node, or folder of block files")
     parser.add_argument("utxos", help="dumptxoutset file, or its database from utxo_to_sqlite.py")
-    parser.add_argument("out", help="hints file to create; must not exist")
+    parser.add_argument("out", help="hints file to create; must not exist, except with --force")
     parser.add_argument("--format", choices=("container", "bitmap"), default="container",
                         help="container (default), or the original bitmap without header")
     parser.add_argument("--network", choices=tuple(NETWORKS),

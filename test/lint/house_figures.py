@@ -159,7 +159,8 @@ def spread(options):
 def repeated(options, calls):
     if len(spread(options)) > MAX_SPREAD_OPTIONS:
         yield (f"{len(spread(options))} options are named in more than one file of src, more than "
-               f"{MAX_SPREAD_OPTIONS}: give the row a field (CONTRIBUTING.md, Files of a change)")
+               f"{MAX_SPREAD_OPTIONS}: give the row a field (CONTRIBUTING.md, Which files a change"
+               f" touches)")
     for name in calls:
         yield f"src/cli/param_table.cpp: {name} is a call of this node: its row is made"
 
