@@ -132,8 +132,8 @@ VerdictKind GivenSync::RefusePruned() const
         m_parts.log.Error("IBD Booster: full validation with -prune needs a peer that sends spent "
                           "coins (-peerspentcoins), and there is none: validating serially");
     } else {
-        m_parts.log.Error("IBD Booster: these checks read all blocks again, and -prune keeps them "
-                          "not: validating serially");
+        m_parts.log.Error("IBD Booster: these checks read all blocks again, and -prune does not "
+                          "keep them: validating serially");
     }
     return VerdictKind::kSerial;
 }

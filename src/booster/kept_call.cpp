@@ -12,7 +12,7 @@ namespace {
 
 /** Whether a call for the state's height can resume its work: its block is on the active chain, or
  *  will be once the chain reaches that height. */
-bool IsToBeHad(const ChainManager& chain, const JoinState& state)
+bool IsOrWillBeActive(const ChainManager& chain, const JoinState& state)
 {
     const ChainReader reader = chain.Read();
     const HeaderNode* const node = reader.Find(state.terminal_hash);
@@ -27,9 +27,9 @@ bool IsToBeHad(const ChainManager& chain, const JoinState& state)
 std::string WhyUseless(const ChainManager& chain, const Found<JoinState>& state)
 {
     if (!state) return state.Message();
-    if (!*state) return "it had only begun";
-    if ((*state)->stage != JoinStage::kReading) return "it is not of hints";
-    if (IsToBeHad(chain, **state)) return "";
+    if (!*state) return "the work has no state yet";
+    if ((*state)->stage != JoinStage::kReading) return "it is not a join for hints";
+    if (IsOrWillBeActive(chain, **state)) return "";
     return fmt::format("block {} is not on the chain any more", (*state)->terminal_hash.ToHex());
 }
 

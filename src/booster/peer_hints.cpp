@@ -33,7 +33,7 @@ Found<Path> PeerHints::Fetch(ChainManager& chain, BlockFetcher* fetcher)
     return file;
 }
 
-/** Blocks are fetched before the hints come, unless folded blocks are not kept (-prune). */
+/** Without -prune, blocks are fetched while the node waits for hints. */
 void PeerHints::StartPrefetch(ChainManager& chain, BlockFetcher& fetcher)
 {
     if (chain.IsPruneMode()) return;

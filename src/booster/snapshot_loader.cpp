@@ -1,6 +1,7 @@
 // See snapshot_loader.h.
 #include "booster/snapshot_loader.h"
 
+#include "storage/data_dir.h"
 #include "util/strings.h"
 #include "validation/snapshot_folder.h"
 
@@ -17,7 +18,6 @@ constexpr size_t kDatabaseMemory = 32 << 20;
 /** The chainstate is larger than the snapshot: it has a key for each coin and a filter; a snapshot
  *  has one txid for all coins of a transaction. */
 constexpr uint64_t kRoomNumerator = 5, kRoomDenominator = 4;
-constexpr uint64_t kSpareRoom = 50 << 20; //!< bytes that stay free on the disk
 
 /** Core's words. */
 Error Explain(const SnapshotReader& reader, const Error& error)
@@ -98,7 +98,7 @@ Result<> SnapshotLoader::CheckRoom(const Path& file) const
     IBD_ASSIGN_OR_RETURN(const auto opened, m_env.OpenRead(file));
     IBD_ASSIGN_OR_RETURN(const uint64_t size, opened->Size());
     IBD_ASSIGN_OR_RETURN(const uint64_t free, m_env.SpaceAvailable(m_folder.parent_path()));
-    const uint64_t needed = size / kRoomDenominator * kRoomNumerator + kSpareRoom;
+    const uint64_t needed = size / kRoomDenominator * kRoomNumerator + kMinDiskSpace;
     if (free >= needed) return {};
     return SystemError("disk space is too low: {} has {} free, the coins take about {}",
                        m_folder.parent_path().string(), FormatBytes(free), FormatBytes(needed));

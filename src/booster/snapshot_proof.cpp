@@ -3,6 +3,7 @@
 
 #include "booster/coins_walk.h"
 #include "crypto/random_key.h"
+#include "storage/data_dir.h"
 #include "swiftsync/snapshot_difference.h"
 #include "util/strings.h"
 #include "util/thread_priority.h"
@@ -17,7 +18,6 @@ namespace {
 
 /** Exists once the snapshot is known to be wrong: its hash, and the reason. */
 constexpr const char* kRefuted = "refuted";
-constexpr uint64_t kSpareRoom = 50 << 20; //!< bytes that stay free on the disk
 constexpr auto kLookForDamaged = std::chrono::milliseconds(200);
 /** A block received in another way waits for others during this number of calls by RunWatched(). */
 constexpr int kLooksBeforeRestart = 2;
@@ -210,7 +210,7 @@ Result<> SnapshotProof::CheckRoom() const
 {
     IBD_RETURN_IF_ERROR(m_env.CreateDirectories(m_options.directory));
     IBD_ASSIGN_OR_RETURN(const uint64_t free, m_env.SpaceAvailable(m_options.directory));
-    const uint64_t needed = 2 * m_chain->EstimateCoinsSize() + kSpareRoom;
+    const uint64_t needed = 2 * m_chain->EstimateCoinsSize() + kMinDiskSpace;
     if (free >= needed) return {};
     return SystemError("disk space is too low: {} has {} free, the sorted coins take about {}; "
                        "-ibdboosterdir moves them to another disk",

@@ -1,7 +1,7 @@
-// TipDownload: the goal and sink of block download for the serial engine: the missing blocks of the
-// best header chain in a window above the tip; received blocks go to the BlockIntake. While none is
-// missing there, also the blocks of a second goal below the tip. Owned by the node; called on the
-// thread of the peers, but for SetHistory().
+// TipDownload: chooses and receives the blocks that the serial engine needs: the missing blocks of
+// the best header chain in a window above the tip, which go to the BlockIntake. If none is missing
+// there, it also requests blocks of a second goal, the history below the tip. Owned by the node;
+// called on the thread of the peers, except SetHistory().
 #pragma once
 
 #include "net/peer/block_downloader.h"

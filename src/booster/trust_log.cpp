@@ -54,10 +54,10 @@ void TrustLog::Accepted()
 
 void TrustLog::WarnOfTrust(int32_t height, bool given) const
 {
-    m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, as "
-                  "-assumevalid has it, but also amounts against inputs, coinbase maturity, the "
-                  "signature operations of P2SH and witness spends{}. {}; -ibdboosterchecks checks "
-                  "it first, -ibdboosterfullvalidation all",
+    m_log.Warning("IBD Booster: up to height {} not only scripts are assumed valid, but also "
+                  "amounts against inputs, coinbase maturity, the signature operations of P2SH and "
+                  "witness spends{}. {}. -ibdboosterchecks checks them before the chainstate is "
+                  "used, -ibdboosterfullvalidation also checks scripts",
                   height,
                   given ? ", relative lock times, and that no block spends an output of a later "
                           "block"

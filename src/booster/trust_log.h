@@ -15,7 +15,7 @@ public:
     }
 
     /** Logs that a sync up to `height` begins; only the first call has an effect. `given`: the sync
-     *  uses given hints; then Accepted() logs the trust, because they may be refused at once.
+     *  uses given hints, which the node may still refuse; then Accepted() logs the trust.
      *  `checks`: all rules but scripts are checked on the way. */
     void Start(int32_t height, bool given, bool checks = false);
     /** The same for own hints. `assumes`: there is an assumed-valid block. */

@@ -12,7 +12,9 @@ namespace {
 /** A block is recent if its time differs from now by at most this, in either direction. */
 constexpr int64_t kRecentSeconds = 2 * 60 * 60;
 
-int64_t SecondsSince(const ConsensusParams& params, const ProgressInput& input)
+/** Seconds of the chain that are missing: those since the block, or for a recent block those of the
+ *  headers above it. */
+int64_t MissingSeconds(const ConsensusParams& params, const ProgressInput& input)
 {
     const int64_t seconds = input.now - input.block_time;
     const bool recent = std::abs(seconds) <= kRecentSeconds && input.blocks_above >= 0;
@@ -29,7 +31,7 @@ double VerificationProgress(const ChainParams& params, const ProgressInput& inpu
     const bool below_data = input.tx_count <= data.tx_count;
     const double from = below_data ? static_cast<double>(data.tx_count) : done;
     const int64_t seconds =
-        below_data ? input.now - data.time : SecondsSince(params.consensus, input);
+        below_data ? input.now - data.time : MissingSeconds(params.consensus, input);
     return std::min(done / (from + static_cast<double>(seconds) * data.tx_rate), 1.0);
 }
 

@@ -73,15 +73,13 @@ std::string KindName(const std::string& kind)
     return kind == "manual" || kind == "feeler" ? kind : "";
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 /** A letter for each service. */
 std::string ServiceLetters(const UniValue& names)
 {
     std::string out;
     for (const UniValue& entry : names.getValues()) {
         const std::string& name = entry.getValStr();
-        out += name == "NETWORK_LIMITED" ? 'l' : name == "P2P_V2" ? '2' : Lower(name.at(0));
+        out += name == "NETWORK_LIMITED" ? 'l' : name == "P2P_V2" ? '2' : ToLower(name.at(0));
     }
     return out;
 }
@@ -92,7 +90,7 @@ std::string ServiceWords(const UniValue& names)
     for (const UniValue& entry : names.getValues()) {
         out += (out.empty() ? "" : ", ") + entry.getValStr();
     }
-    for (char& c : out) c = c == '_' ? ' ' : Lower(c);
+    for (char& c : out) c = c == '_' ? ' ' : ToLower(c);
     return out;
 }
 

@@ -28,8 +28,8 @@ constexpr OptionRow<CliOptions> kRows[] = {
     {"-netinfo", "", "Show the node's peers; a level from 0 to 4 and outonly may follow, or help",
      kPlain, kFlag<&CliOptions::net_info>},
     {"-ipcconnect", "=<address>",
-     "Accepted as in Core: with auto and 0 calls go over TCP (default: auto), any other address is "
-     "refused"},
+     "auto or 0: calls go over TCP, as in Core without IPC; any other address is refused (default: "
+     "auto)"},
     {"-named", "", "Arguments are name=value (default: 0)", kPlain, kFlag<&CliOptions::named>},
     {"-rpcclienttimeout", "=<n>", "Seconds to wait for an answer; 0: no limit (default: 900)",
      kPlain, kClamped<&CliOptions::timeout_seconds>.From(INT32_MIN, INT32_MAX)},
@@ -46,8 +46,7 @@ constexpr OptionRow<CliOptions> kRows[] = {
     {"-rpcwait", "", "Wait until the node serves calls", kPlain, kFlag<&CliOptions::wait>},
     {"-rpcwaittimeout", "=<n>", "Seconds to wait with -rpcwait; 0: no limit (default: 0)", kPlain,
      kClamped<&CliOptions::wait_seconds>},
-    {"-rpcwallet", "=<name>",
-     "Wallet for the call; the node serves it at /wallet/<name>"},
+    {"-rpcwallet", "=<name>", "Wallet for the call; the node serves it at /wallet/<name>"},
     {"-stdin", "", "Read further arguments from standard input, one a line", kPlain,
      kFlag<&CliOptions::read_words>},
     {"-stdinrpcpass", "", "Read the password from the first line of standard input", kPlain,

@@ -10,9 +10,9 @@ class HintsWriter {
 public:
     virtual ~HintsWriter() = default;
 
-    /** Adds the next block: consecutive heights from 1 (container) or 0 (bitmap). `outputs`: number
-     *  of counted outputs, which version 2 does not need; `unspent`: ascending indices among them.
-     */
+    /** Adds the next block: consecutive heights from the format's first block, 1 or 0. `outputs`:
+     *  number of counted outputs, which version 2 does not need; `unspent`: ascending indices among
+     *  them. */
     virtual Result<> Add(uint32_t height, std::optional<uint32_t> outputs,
                          std::span<const uint32_t> unspent) = 0;
 

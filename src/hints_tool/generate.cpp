@@ -146,7 +146,10 @@ Result<> GenerateHints(const ToolContext& context)
         network = NetworkFromName(*name);
         if (!network) return BadData("--network={}: no such network", *name);
     }
-    if (snapshot && height) return BadData("--height is the snapshot's where there is one");
+    if (snapshot && height) {
+        return BadData("--height and --snapshot exclude each other: the hints end at the block of "
+                       "the snapshot");
+    }
     IBD_ASSIGN_OR_RETURN(const auto blocks, ChainBlocks::Open(context.env, context.log,
                                                               arguments.words[0], network,
                                                               context.stop));

@@ -23,7 +23,7 @@ constexpr const char* kHelp =
 Usage:
   bitcoin-hints generate [--snapshot=FILE | --height=N] [--format=F] [--network=N] [--mem=MIB]
                          [--force] BLOCKS OUT
-  bitcoin-hints convert --format=F [--from=F] [--blocks=DIR] [--network=N] [--force] IN OUT
+  bitcoin-hints convert [--format=F] [--from=F] [--blocks=DIR] [--network=N] [--force] IN OUT
   bitcoin-hints info [--from=F] [--plot=SVG] [--force] FILE
   bitcoin-hints verify --blocks=DIR [--from=F] [--network=N] FILE
   bitcoin-hints diff [--from=F] [--limit=COUNT] FILE FILE

@@ -112,7 +112,7 @@ std::vector<std::string> Indexes::LackOfSpace() const
         constexpr uint64_t kGigabyte = 1'000'000'000;
         out.push_back(fmt::format("Disk space for \"{}\" may not accommodate {}. Approximately {} "
                                   "GB of data will be stored in this directory. Without {} the "
-                                  "node does without it",
+                                  "node keeps no such index",
                                   m_parts.folder.string(), entry.index->Name(),
                                   (needed + kGigabyte - 1) / kGigabyte, entry.index->Option()));
     }

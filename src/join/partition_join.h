@@ -19,7 +19,7 @@ public:
     using Paired = std::function<void(const Record& made, const Record& spent)>;
 
     /** `memory_bytes`: for the records that are joined at once. `paired`: may be empty. If
-     *  FirstProblem() is set, the pairs passed to it are meaningless. */
+     *  FirstProblem() is set, the pairs passed to `paired` are meaningless. */
     PartitionJoin(const SpillReader& spills, size_t memory_bytes, Paired paired = {})
         : m_spills(spills), m_most(std::max(kMinRecords, memory_bytes / sizeof(Record))),
           m_paired(std::move(paired))

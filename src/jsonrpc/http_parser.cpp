@@ -21,14 +21,12 @@ std::string_view Stripped(std::string_view text)
     return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 } // namespace
 
 bool EqualNoCase(std::string_view a, std::string_view b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return Lower(x) == Lower(y); });
+                      [](char x, char y) { return ToLower(x) == ToLower(y); });
 }
 
 const std::string* HttpMessage::Header(std::string_view name) const

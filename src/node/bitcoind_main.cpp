@@ -207,7 +207,7 @@ void Start::ChooseSignatureVerifier()
     const LanesChoice usable = UsableLanes(mode);
     if (usable.warning) InitWarning(m_log, usable.warning);
     mode = usable.mode;
-    m_log.Info("Signatures below the assumed-valid block, where they are not skipped, are verified "
+    m_log.Info("Signatures up to the assumed-valid block, where they are not skipped, are verified "
                "with {}",
                SignatureVerifierName(mode));
 }

@@ -49,8 +49,8 @@ constexpr OptionRow<NodeOptions> kGeneral[] = {
     {"-daemonwait", "",
      "Run in the background, and return only after the node has started "
      "(default: 0)"},
-    {"-dbbatchsize", "", "Largest batch written to the coins database, bytes", kHidden,
-     kClamped<&NodeOptions::batch_bytes>.From(1)},
+    {"-dbbatchsize", "", "Largest batch written to the coins database, bytes (default: 33554432)",
+     kHidden, kClamped<&NodeOptions::batch_bytes>.From(1)},
     {"-dbcache", "=<n>",
      "Memory for the coins and database caches, MiB (at least 4, default: 1024, or 450 if the "
      "machine has less than 4 GiB of memory)"},

@@ -70,7 +70,7 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
     {"-ibdboosterfullvalidation", "",
      "Check every rule and script, and assume no block valid. The spent coins come from undo files "
-     "if these are complete, with -prune from peers, else from the blocks (default: 0)",
+     "if these are complete, else from the blocks; with -prune from peers (default: 0)",
      kYesOrNo, kFlag<&NodeOptions::booster, &BoosterOptions::full_validation>},
     {"-ibdboosterloader", "=<kind>",
      "How the chainstate is written: table, directly as sorted tables, or batch, through LevelDB "
@@ -98,8 +98,8 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      "last 288 blocks before the node is in use, the rest in the background; 0: never (default: 1 "
      "if the disk has room and -prune is not given)"},
     {"-ibdboosterwait", "=<n>",
-     "Seconds to wait, once the headers have arrived, for peers with hints or better hints "
-     "(-ibdboosterfile=auto), or with spent coins (full validation with -prune) (default: 60)",
+     "Seconds to wait after the headers: with -ibdboosterfile=auto for peers with better hints, "
+     "in full validation with -prune for peers with spent coins (default: 60)",
      kPlain, kNumber<&NodeOptions::hints_wait_seconds>.From(0, kMaxInterval, " seconds")},
     {"-servehints", "",
      "Keep hints that the node has used or made, in the folder hints of the network's data "

@@ -17,8 +17,10 @@ constexpr OptionRow<NodeOptions> kRelay[] = {
      "Maximum number of bytes of data in a transaction (default: "
      "100000)",
      kPlain, kClamped<&NodeOptions::policy, &PolicyOptions::max_datacarrier>.From(0, UINT32_MAX)},
-    {"-dustrelayfee", "=<amt>", "Fee rate that defines dust, BTC/kvB", kHidden},
-    {"-incrementalrelayfee", "=<amt>", "Minimum increase of the fee rate in a replacement, BTC/kvB",
+    {"-dustrelayfee", "=<amt>", "Fee rate that defines dust, BTC/kvB (default: 0.00003)", kHidden},
+    {"-incrementalrelayfee", "=<amt>",
+     "Minimum increase of the fee rate in a replacement, BTC/kvB (default: "
+     "0.000001)",
      kHidden},
     {"-minrelaytxfee", "=<amt>",
      "Minimum fee rate of transactions to relay, BTC/kvB (default: "
@@ -33,7 +35,7 @@ constexpr OptionRow<NodeOptions> kMining[] = {
     {"-blockmintxfee", "=<amt>", "Lowest fee rate in a template, BTC/kvB (default: 0.00000001)"},
     {"-blockreservedweight", "=<n>", "Weight reserved for header and coinbase (default: 8000)",
      kPlain, kClamped<&NodeOptions::assembler, &AssemblerOptions::reserved_weight>.From(0)},
-    {"-blockversion", "=<n>", "Version of blocks that this node makes", kHidden,
+    {"-blockversion", "=<n>", "Version of blocks that this node makes, on regtest only", kHidden,
      kClamped<&NodeOptions::assembler, &AssemblerOptions::version>.From(INT32_MIN, INT32_MAX)},
 };
 

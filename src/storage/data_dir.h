@@ -9,7 +9,7 @@
 
 namespace ibd {
 
-/** Core refuses to run with less free space. */
+/** Bytes that stay free on a disk: Core refuses to run with less. */
 inline constexpr uint64_t kMinDiskSpace = 50 << 20;
 
 struct DataDirOptions {

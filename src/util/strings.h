@@ -34,6 +34,11 @@ std::string FormatAmount(int64_t satoshi);
 
 /** Removes spaces, tabs and line ends on both sides. */
 std::string_view Trim(std::string_view text);
+/** ASCII only. */
+constexpr char ToLower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 /** The parts between `separator`s; an empty text has one empty part. */
 std::vector<std::string_view> Split(std::string_view text, char separator);

@@ -15,7 +15,7 @@ enum class NodeWarning {
     kUnknownRules,   //!< unknown version bits were activated; never cleared
     kInvalidChain,   //!< a chain that broke a rule has much more work than ours
     kClockOutOfSync, //!< the clocks of most outbound peers differ from ours
-    kMissingUndo,    //!< a chain with more work cannot be followed, because undo data is missing
+    kMissingUndo,    //!< a chain with more work must wait: undo data is missing, or a block damaged
 };
 
 class NodeWarnings {

@@ -1,6 +1,7 @@
 // ChainManager: loading the stored state at start, and writing changes.
 #include "validation/chain_manager.h"
 
+#include "storage/data_dir.h"
 #include "util/strings.h"
 #include "validation/coins_replay.h"
 
@@ -9,12 +10,11 @@ namespace ibd {
 namespace {
 
 constexpr int64_t kFlushInterval = int64_t{60} * 60 * 1'000'000; //!< microseconds
-constexpr uint64_t kMinSpace = 50 << 20; //!< bytes that stay free on the disk
 
 Result<> CheckSpace(Env& env, const CoinsDb& coins, const CoinsCache& cache)
 {
     IBD_ASSIGN_OR_RETURN(const uint64_t space, env.SpaceAvailable(coins.Directory()));
-    const uint64_t wanted = kMinSpace + (cache.Size() * 96);
+    const uint64_t wanted = kMinDiskSpace + (cache.Size() * 96);
     if (space >= wanted) return {};
     return SystemError("disk space is too low: {} has {} MiB free, {} MiB are needed to write the "
                        "coins",

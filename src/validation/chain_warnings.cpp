@@ -68,9 +68,10 @@ void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& s
         fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
                     "followed yet: block {} at height {} {}",
                     target.hash.ToHex(), target.height, stuck.hash.ToHex(), stuck.height,
-                    damaged ? "is damaged in the block files. Peers are asked for it."
-                            : "has no undo data to take it back with. It is being made from the "
-                              "blocks."));
+                    damaged
+                        ? "is damaged in the block files. Peers are asked for it."
+                        : "cannot be disconnected, because its undo data is missing. The node is "
+                          "making the undo data from the blocks."));
 }
 
 void ChainWarnings::Review(const HeaderNode& tip, bool downloading)

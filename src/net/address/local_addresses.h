@@ -32,8 +32,8 @@ public:
     bool Contains(const NetAddress& address) const { return m_entries.contains(address); }
     int ScoreOf(const NetAddress& address) const;
     const std::map<NetAddress, Entry>& All() const { return m_entries; }
-    /** The address that the peer can reach best. `peer_network`: the network of its connection; on
-     *  a privacy network only addresses of that network are announced, and they only there. */
+    /** The address that the peer can reach best. `peer_network`: the network of its connection.
+     *  An address of a privacy network is announced on that network alone, and no other there. */
     std::optional<Endpoint> BestFor(const NetAddress& peer, AddressNetwork peer_network) const;
 
 private:

@@ -35,9 +35,9 @@ public:
     /** Blocks from this height on are requested before all others from each peer that has them. */
     virtual int32_t PreferredFrom() const { return kNoneFirst; }
     static constexpr int32_t kNoneFirst = std::numeric_limits<int32_t>::max();
-    /** The lowest block above height `after` that is needed again because the stored one is
-     *  damaged; null: none. NextMissing() does not return it; it is requested from any peer that
-     *  has it, regardless of WindowEnd(). */
+    /** The lowest block above height `after` that is needed outside of the window: its stored copy
+     *  is damaged, or it is history below the tip; null: none. NextMissing() does not return it; it
+     *  is requested from any peer that has it. */
     virtual const HeaderNode* NextLost(int32_t /*after*/) const { return nullptr; }
     /** Whether the sink takes blocks only together with the coins that they spend (BIP455). */
     virtual bool WantsSpentCoins() const { return false; }
