@@ -152,7 +152,7 @@ void SnapshotSession::StartProof(ChainManager& chain)
     m_proof.Start(chain, m_data, m_hooks.proof());
 }
 
-std::vector<PruneLock> SnapshotSession::Now() const
+std::vector<PruneLock> SnapshotSession::Current() const
 {
     if (!InUse() || !m_hooks.proof || !m_proof.NeedsUndoData()) return {};
     return {{"the proof of the UTXO snapshot", m_data.height}};

@@ -75,8 +75,8 @@ public:
     void Settle();
 
     /** Until the proof has sorted the snapshot's coins, it needs the blocks above them. */
-    std::vector<PruneLock> Now() const override;
-    std::vector<PruneLock> Saved() override { return Now(); }
+    std::vector<PruneLock> Current() const override;
+    std::vector<PruneLock> Save() override { return Current(); }
 
     /** Progress while the history is not proven, or its proof failed. */
     std::optional<ProofProgress> Proof() const { return m_proof.Progress(); }

@@ -18,11 +18,11 @@ class PruneLocks {
 public:
     virtual ~PruneLocks() = default;
     /** The current state of each reader. */
-    virtual std::vector<PruneLock> Now() const = 0;
-    /** The state of each reader after a crash. First each reader writes its progress, up to the
-     *  block of the coins on disk; so write the coins before the call. The call may take as long as
-     *  a reader needs for one block; the caller may hold the state lock. */
-    virtual std::vector<PruneLock> Saved() = 0;
+    virtual std::vector<PruneLock> Current() const = 0;
+    /** Has each reader write its progress, up to the block of the coins on disk; so write the coins
+     *  before the call. Returns the state of each reader after a crash. The call may take as long
+     * as a reader needs for one block; the caller may hold the state lock. */
+    virtual std::vector<PruneLock> Save() = 0;
 };
 
 } // namespace ibd

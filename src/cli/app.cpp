@@ -230,8 +230,7 @@ Result<UniValue> Cli::ExchangeOnce(const UniValue& request,
 {
     // Read at each attempt, because with -rpcwait the cookie may be written later.
     m_target.login = ReadLogin(m_env, m_args, m_paths);
-    IBD_ASSIGN_OR_RETURN(const HttpAnswer answer,
-                         Post(m_target, WalletPath(wallet), request.write() + "\n"));
+    const HttpAnswer answer = Post(m_target, WalletPath(wallet), request.write() + "\n");
     if (answer.status == 0) {
         may_pass = true;
         return BadData("Error while attempting to communicate with server {}:{} ({})\n\nMake sure "

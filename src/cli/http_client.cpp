@@ -220,7 +220,7 @@ Result<HttpAnswer> ParseHttpAnswer(std::string_view bytes)
     return HttpAnswer{*status, std::string(body)};
 }
 
-Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const std::string& body)
+HttpAnswer Post(const HttpTarget& target, const std::string& path, const std::string& body)
 {
     const Clock::duration timeout =
         target.timeout_seconds > 0 ? Clock::duration(std::chrono::seconds(target.timeout_seconds))
@@ -250,8 +250,7 @@ Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const
     const std::string failure = Receive(*socket, bytes, Clock::now() + timeout);
     if (!failure.empty()) return Failure(failure);
     auto answer = ParseHttpAnswer(bytes);
-    if (!answer.Ok()) return Failure(answer.Message());
-    return answer;
+    return answer ? *answer : Failure(answer.Message());
 }
 
 } // namespace ibd

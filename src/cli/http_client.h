@@ -20,8 +20,8 @@ struct HttpAnswer {
     std::string body;
 };
 
-/** Returns no error: every failure is an answer with status 0. */
-Result<HttpAnswer> Post(const HttpTarget& target, const std::string& path, const std::string& body);
+/** A failure is an answer with status 0. */
+HttpAnswer Post(const HttpTarget& target, const std::string& path, const std::string& body);
 
 /** Status and body of an answer; an error if it is cut off or not HTTP. `bytes`: all that the
  *  server sent. */

@@ -125,7 +125,7 @@ std::optional<PruneLock> Indexes::NotOpen() const
     return PruneLock{"an index that is not open yet", 0};
 }
 
-std::vector<PruneLock> Indexes::Now() const
+std::vector<PruneLock> Indexes::Current() const
 {
     if (const auto all = NotOpen()) return {*all};
     std::vector<PruneLock> out;
@@ -135,7 +135,7 @@ std::vector<PruneLock> Indexes::Now() const
     return out;
 }
 
-std::vector<PruneLock> Indexes::Saved()
+std::vector<PruneLock> Indexes::Save()
 {
     if (const auto all = NotOpen()) return {*all};
     std::vector<PruneLock> out;

@@ -44,8 +44,8 @@ public:
     void Start();
     void Stop();
 
-    std::vector<PruneLock> Now() const override;
-    std::vector<PruneLock> Saved() override;
+    std::vector<PruneLock> Current() const override;
+    std::vector<PruneLock> Save() override;
 
     void Take(const Event&) override;
 

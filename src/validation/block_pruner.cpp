@@ -37,7 +37,7 @@ Result<> BlockPruner::SetPruned()
 int32_t BlockPruner::LastUnlocked(const HeaderNode& connected) const
 {
     std::vector<PruneLock> now;
-    for (const PruneLocks* locks : m_chain.Options().prune_locks) Append(now, locks->Now());
+    for (const PruneLocks* locks : m_chain.Options().prune_locks) Append(now, locks->Current());
     const PruneLimit limit = LimitOf(now, connected.height);
     if (!limit.by.empty()) {
         m_stores.log.Debug(LogCategory::kPrune, "{} limited pruning to height {}", limit.by,
@@ -82,7 +82,7 @@ void BlockPruner::KeepLocked(std::vector<int32_t>& files) const
 {
     if (files.empty()) return;
     std::vector<PruneLock> saved;
-    for (PruneLocks* locks : m_chain.Options().prune_locks) Append(saved, locks->Saved());
+    for (PruneLocks* locks : m_chain.Options().prune_locks) Append(saved, locks->Save());
     const int32_t last = LimitOf(saved, std::numeric_limits<int32_t>::max()).last;
     const std::vector<BlockFileInfo> infos = m_stores.blocks.Files();
     std::erase_if(files, [&](int32_t n) {

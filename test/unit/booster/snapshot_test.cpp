@@ -493,19 +493,19 @@ TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted
         Start start(dir / "node", env);
         Must(start.Open());
         CHECK(start.session->InUse());
-        CHECK(start.session->Now().empty()); // nothing proves it
+        CHECK(start.session->Current().empty()); // nothing proves it
     }
     for (const bool fails : {true, false}) {
         Start start(dir / "node", env);
         Must(start.Open(true));
-        const std::vector<PruneLock> locks = start.session->Now();
+        const std::vector<PruneLock> locks = start.session->Current();
         REQUIRE(locks.size() == 1);
         CHECK(locks[0].height == kBase);
-        CHECK(start.session->Saved().size() == 1);
+        CHECK(start.session->Save().size() == 1);
         env.SetScript([fails](const FaultEnv::Operation&) { return fails; });
         start.Prove();
         CHECK(start.proven == (fails ? 0 : 1));
-        CHECK(start.session->Now().empty() == !fails); // after a failure it tries again
+        CHECK(start.session->Current().empty() == !fails); // after a failure it tries again
         env.SetScript([](const FaultEnv::Operation&) { return false; });
     }
 }

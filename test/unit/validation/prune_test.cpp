@@ -104,8 +104,8 @@ constexpr int kMore = 20; //!< whose coins are not written when files are pruned
 
 /** Readers at given heights. */
 struct FakeLocks final : PruneLocks {
-    std::vector<PruneLock> Now() const override { return {{"reader", now}}; }
-    std::vector<PruneLock> Saved() override
+    std::vector<PruneLock> Current() const override { return {{"reader", now}}; }
+    std::vector<PruneLock> Save() override
     {
         ++asked;
         return {{"reader", saved}};
