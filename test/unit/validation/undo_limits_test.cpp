@@ -172,7 +172,7 @@ TEST_CASE("a better branch waits for undo data that is made, and is followed the
         CheckUntouched(engine, own, before);
         REQUIRE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
         const std::string& text = engine.witness.warnings[NodeWarning::kMissingUndo];
-        CHECK(text.find("is being made") != std::string::npos);
+        CHECK(text.find("is making the undo data") != std::string::npos);
         CHECK(text.find("restart") == std::string::npos);
 
         maker.Make(own);
