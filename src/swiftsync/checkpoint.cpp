@@ -17,7 +17,8 @@ constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr uint8_t kFullValidationFlag = 1;
 constexpr uint8_t kPublishedFlag = 2;
 constexpr uint8_t kCoinsOnlyFlag = 4;
-constexpr uint8_t kKnownHeightFlag = 8; //!< set with kFullValidationFlag, but by older programs
+constexpr uint8_t kKnownHeightFlag =
+    8; //!< only with kFullValidationFlag; missing: an older program
 constexpr uint8_t kAllFlags =
     kFullValidationFlag | kPublishedFlag | kCoinsOnlyFlag | kKnownHeightFlag;
 constexpr size_t kRunEntrySize = 28;
@@ -34,10 +35,15 @@ bool HeightSet::Insert(uint32_t height)
     return true;
 }
 
+bool HeightSet::Fits(uint32_t limit, ByteSpan bits)
+{
+    return bits.size() == size_t{limit} / 8 + 1 && bits.back() >> limit % 8 >> 1 == 0;
+}
+
 HeightSet HeightSet::FromBytes(uint32_t limit, ByteSpan bits)
 {
     HeightSet set(limit);
-    CHECK(bits.size() == set.m_bits.size());
+    CHECK(Fits(limit, bits));
     std::copy(bits.begin(), bits.end(), set.m_bits.begin());
     for (const uint8_t byte : bits) set.m_count += static_cast<uint32_t>(std::popcount(byte));
     return set;
@@ -116,10 +122,11 @@ Result<Checkpoint> Checkpoint::Decode(ByteSpan bytes)
     const uint32_t runs = reader.U32();
     const bool has_known_height = (flags & kKnownHeightFlag) != 0;
     const size_t rest = size_t{runs} * kRunEntrySize + (has_known_height ? 4 : 0);
-    if (!reader.Ok() || flags > kAllFlags || reader.Remaining() != rest) {
+    c.full_validation = (flags & kFullValidationFlag) != 0;
+    if (!reader.Ok() || flags > kAllFlags || (has_known_height && !c.full_validation) ||
+        !HeightSet::Fits(c.terminal_height, folded) || reader.Remaining() != rest) {
         return BadData("its fields contradict each other");
     }
-    c.full_validation = (flags & kFullValidationFlag) != 0;
     c.published = (flags & kPublishedFlag) != 0;
     c.coins_only = (flags & kCoinsOnlyFlag) != 0;
     std::copy(magic.begin(), magic.end(), c.network_magic.begin());

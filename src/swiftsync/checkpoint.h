@@ -20,6 +20,9 @@ public:
     bool Insert(uint32_t height);
     uint32_t Count() const { return m_count; }
     ByteSpan Span() const { return m_bits; }
+    /** Whether these are the bytes of a set with this limit. */
+    static bool Fits(uint32_t limit, ByteSpan bits);
+    /** Requires Fits(). */
     static HeightSet FromBytes(uint32_t limit, ByteSpan bits);
 
 private:

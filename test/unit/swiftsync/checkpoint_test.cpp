@@ -72,6 +72,30 @@ TEST_CASE("Checkpoint: round trip, and every changed byte or length is refused")
     REQUIRE_FALSE(Checkpoint::Decode(bytes).Ok());
 }
 
+TEST_CASE("Checkpoint: fields that contradict each other are refused")
+{
+    constexpr size_t kFlagsAt = 81, kFoldedAt = 260;
+    const Bytes good = SomeCheckpoint().Encode();
+    const auto decoded = [](Bytes bytes) {
+        const size_t body = bytes.size() - sizeof(ShortDigest);
+        const Hash32 digest = Sha256Of(ByteSpan(bytes).first(body));
+        std::copy_n(digest.begin(), sizeof(ShortDigest), bytes.begin() + body);
+        return Checkpoint::Decode(bytes);
+    };
+    REQUIRE(decoded(good).Ok());
+    Bytes bytes = good;
+    bytes[kFlagsAt] |= 8; // a known height without full validation
+    bytes.insert(bytes.end() - sizeof(ShortDigest), 4, 0);
+    REQUIRE_FALSE(decoded(bytes).Ok());
+    bytes[kFlagsAt] |= 1;
+    REQUIRE(decoded(bytes).Ok());
+    for (size_t height = 1234; height < 1240; ++height) { // 1234 is the terminal block
+        bytes = good;
+        bytes[kFoldedAt + height / 8] |= static_cast<uint8_t>(1 << height % 8);
+        REQUIRE(decoded(bytes).Ok() == (height == 1234));
+    }
+}
+
 TEST_CASE("Checkpoint: one that could not be read back is not encoded")
 {
     Checkpoint c = SomeCheckpoint();
