@@ -32,6 +32,10 @@ public:
     {
         if (m_first) m_first->TipLeft();
     }
+    void SteppedBack(const HeaderNode& node, int blocks) override
+    {
+        if (m_first) m_first->SteppedBack(node, blocks);
+    }
     void TipReached(const HeaderNode* node) override
     {
         if (m_first) m_first->TipReached(node);

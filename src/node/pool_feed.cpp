@@ -33,14 +33,26 @@ void PoolFeed::BlockDisconnected(const HeaderNode& node, const BlockView& block)
     }
 }
 
+void PoolFeed::SteppedBack(const HeaderNode& node, int blocks)
+{
+    if (blocks > kMostSteps) m_returned.clear();
+    Follow(&node);
+}
+
 void PoolFeed::TipReached(const HeaderNode* node)
+{
+    Follow(node);
+    m_pool.gate.Open();
+}
+
+/** Null: the chain failed, and the pool with it. */
+void PoolFeed::Follow(const HeaderNode* node)
 {
     if (m_disconnected && m_chain != nullptr && node != nullptr) Reorganise(*node);
     m_disconnected = false;
     m_returned.clear();
     m_bytes = 0;
     m_open.clear();
-    m_pool.gate.Open();
 }
 
 void PoolFeed::Reorganise(const HeaderNode& node)

@@ -15,6 +15,8 @@ namespace ibd {
 class PoolFeed final : public ChainObserver {
 public:
     static constexpr size_t kMostReturned = 20'000'000;
+    /** Transactions of the last ten blocks return after `invalidateblock`, as in Core. */
+    static constexpr int kMostSteps = 10;
 
     /** All arguments outlive it. While `chain` is null the pool is empty. `fatal` receives disk
      *  errors while coins are read. */
@@ -28,9 +30,11 @@ public:
     void BlockConnected(const HeaderNode& node, const BlockView& block) override;
     void BlockDisconnected(const HeaderNode& node, const BlockView& block) override;
     void TipLeft() override { m_pool.gate.Close(); }
+    void SteppedBack(const HeaderNode& node, int blocks) override;
     void TipReached(const HeaderNode* node) override;
 
 private:
+    void Follow(const HeaderNode* node);
     void Reorganise(const HeaderNode& node);
 
     TxPool& m_pool;

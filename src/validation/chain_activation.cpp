@@ -218,7 +218,14 @@ Result<Obstacle> ChainManager::InvalidateBlock(const HeaderNode& node)
     if (on_chain) {
         IBD_ASSIGN_OR_RETURN(const Obstacle obstacle, FindObstacle(node.prev));
         if (obstacle.block) return obstacle;
-        IBD_RETURN_IF_ERROR(Move([&]() IBD_NO_THREAD_CHECK { return DisconnectTo(*node.prev); }));
+        const auto step_back = [&]() IBD_NO_THREAD_CHECK -> Result<> {
+            for (int blocks = 1; Connected() != node.prev && !Interrupted(); ++blocks) {
+                IBD_RETURN_IF_ERROR(DisconnectTip());
+                m_news.SteppedBack(*Connected(), blocks);
+            }
+            return {};
+        };
+        IBD_RETURN_IF_ERROR(Move(step_back));
     }
     { // After an interrupt, too: then the next start disconnects the rest.
         const Lock lock(m_tree.headers.mutex);

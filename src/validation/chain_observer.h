@@ -19,6 +19,8 @@ public:
     // A reorganisation. These calls may take time: only the activation lock is held.
     /** Blocks are about to be disconnected. TipReached() follows in any case. */
     virtual void TipLeft() {}
+    /** InvalidateBlock() has disconnected `blocks` blocks so far, and the coins are at `node`. */
+    virtual void SteppedBack(const HeaderNode& /*node*/, int /*blocks*/) {}
     /** The coins are at the new tip, which other threads cannot see yet. Null: a step failed, and
      *  the node must stop. */
     virtual void TipReached(const HeaderNode*) {}
@@ -49,6 +51,10 @@ public:
     void Left() const
     {
         if (m_observer) m_observer->TipLeft();
+    }
+    void SteppedBack(const HeaderNode& node, int blocks) const
+    {
+        if (m_observer) m_observer->SteppedBack(node, blocks);
     }
     void Reached(const HeaderNode* node) const
     {
