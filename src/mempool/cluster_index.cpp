@@ -32,9 +32,23 @@ bool BestChunkFirst::operator()(const PoolChunk* a, const PoolChunk* b) const
 {
     const auto order = CompareRates(a->sum, b->sum);
     if (order != 0) return order > 0;
-    if (a->cluster == b->cluster) return a->first < b->first;
-    return a->cluster->txs.front()->Id() < b->cluster->txs.front()->Id();
+    if (a->equal_size != b->equal_size) return a->equal_size < b->equal_size;
+    return a->last_id < b->last_id;
 }
+
+namespace {
+
+/** Adds the next chunk, with the fields that follow from the others. */
+void AddChunk(PoolCluster& cluster, PoolChunk chunk)
+{
+    const PoolChunk* const before = cluster.chunks.empty() ? nullptr : &cluster.chunks.back();
+    const bool equal = before && CompareRates(before->sum, chunk.sum) == 0;
+    chunk.equal_size = chunk.sum.size + (equal ? before->equal_size : 0);
+    for (const PoolTx* tx : chunk.Txs()) chunk.last_id = std::max(chunk.last_id, tx->Id());
+    cluster.chunks.push_back(chunk);
+}
+
+} // namespace
 
 std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
                                          const ClusterGraph& graph)
@@ -47,7 +61,7 @@ std::unique_ptr<PoolCluster> MakeCluster(std::span<const PoolTx* const> txs,
     uint32_t first = 0;
     for (const LinearChunk& chunk : linear.chunks) {
         const auto count = static_cast<uint32_t>(std::popcount(chunk.txs));
-        cluster->chunks.push_back({cluster.get(), first, count, chunk.sum, {}});
+        AddChunk(*cluster, {cluster.get(), first, count, chunk.sum});
         first += count;
     }
     return cluster;

@@ -14,7 +14,8 @@ namespace ibd {
 
 struct PoolChunk;
 
-/** The best first; within a cluster in its order; otherwise by txid. */
+/** The best first; of equal rates the one with the least `equal_size`, then the least `last_id`, as
+ *  in Core; so within a cluster in its order. */
 struct BestChunkFirst {
     bool operator()(const PoolChunk* a, const PoolChunk* b) const;
 };
@@ -26,6 +27,8 @@ struct PoolChunk {
     uint32_t first = 0; //!< place in the cluster
     uint32_t count = 0;
     FeeSize sum;                //!< with modified fees
+    int64_t equal_size = 0;     //!< of it and the chunks of equal rate before it in the cluster
+    Txid last_id{};             //!< the greatest of its transactions
     ChunkSet::iterator at = {}; //!< in the index of all chunks, after it was added
 
     std::span<const PoolTx* const> Txs() const;

@@ -23,7 +23,6 @@ public:
     virtual ~PoolEvents() = default;
     /** `sequence`: number of this change; see TxPool::Sequence(). */
     virtual void TxAdded(const PoolTx& tx, uint64_t sequence) = 0;
-    /** For a transaction in a block, `sequence` is that of the previous change. */
     virtual void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) = 0;
     /** Called some removals before that of `tx`: may prefetch memory. */
     virtual void PrefetchRemoval(const PoolTx&) const {}

@@ -142,8 +142,8 @@ void TxPool::PrefetchErase(const PoolTx& tx) const
 
 void TxPool::Erase(const PoolTx& tx, RemovalReason reason)
 {
-    if (reason != RemovalReason::kBlock) ++m_sequence;
-    for (PoolEvents* listener : m_listeners) listener->TxRemoved(tx, reason, m_sequence - 1);
+    const uint64_t sequence = m_sequence++;
+    for (PoolEvents* listener : m_listeners) listener->TxRemoved(tx, reason, sequence);
     for (const PoolTx* parent : tx.parents) parent->children.erase(&tx);
     for (const PoolTx* child : tx.children) child->parents.erase(&tx);
     m_by_id.Erase(tx.id_hash, tx);
@@ -169,7 +169,7 @@ void TxPool::BlockConnected(int32_t height, int64_t now)
 
 void TxPool::RecordDelta(const Txid& id, Amount delta)
 {
-    ++m_updates;
+    if (Find(id)) ++m_updates;
     if (delta == 0) {
         m_deltas.erase(id);
     } else {

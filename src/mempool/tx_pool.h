@@ -100,7 +100,7 @@ public:
     {
         return static_cast<size_t>(m_tx_memory + m_clusters.Memory()) + m_slots.Bytes();
     }
-    /** Number of additions, and of removals for other reasons than a block, from 1. */
+    /** Number of the next change: additions and removals count, from 1. */
     uint64_t Sequence() const IBD_REQUIRES(mutex) { return m_sequence; }
     /** Number of changes of any kind, from 0. */
     uint64_t Updates() const IBD_REQUIRES(mutex) { return m_updates; }

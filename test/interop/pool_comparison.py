@@ -26,35 +26,33 @@ class PoolPairTest(PairTest):
         self.coins = [(*coin, VALUE) for coin in coins]
 
 
-def corners(node):
-    """The feerate diagram without the points on a straight line, whose order is free."""
-    points = [(point["weight"], round(point["fee"] * COIN))
-              for point in node.rpc("getmempoolfeeratediagram")]
-    out = points[:1]
-    for at, point in enumerate(points[1:], 1):
-        if at + 1 < len(points):
-            before, after = out[-1], points[at + 1]
-            rise = (point[1] - before[1]) * (after[0] - point[0])
-            if rise == (after[1] - point[1]) * (point[0] - before[0]):
-                continue
-        out.append(point)
-    return out
-
-
 def cluster(node, txid):
-    """Chunks of one rate, and transactions of one chunk, may come in any order."""
+    """Transactions of one chunk may come in any order."""
     out = node.rpc("getmempoolcluster", txid)
     for chunk in out["chunks"]:
         chunk["txs"].sort()
-    out["chunks"].sort(key=lambda chunk: (-chunk["chunkfee"] / chunk["chunkweight"], chunk["txs"]))
     return out
 
 
 def entry(node, txid):
     """Transactions of disconnected blocks return at another time."""
     out = node.rpc("getmempoolentry", txid)
-    del out["time"], out["height"], out["unbroadcast"]
+    del out["time"], out["unbroadcast"]
     out["spentby"].sort()
+    return out
+
+
+def chunks(node):
+    """The mining order of the pool, as sets of transactions."""
+    order = node.rpc("getrawmempool")
+    seen, out = set(), []
+    for txid in order:
+        if txid in seen:
+            continue
+        chunk = next(chunk["txs"] for chunk in node.rpc("getmempoolcluster", txid)["chunks"]
+                     if txid in chunk["txs"])
+        seen.update(chunk)
+        out.append(sorted(chunk))
     return out
 
 
@@ -65,7 +63,12 @@ def compare_pools(test, core, ours):
     for txid in sorted(pools[0]):
         test.assertEqual(entry(ours, txid), entry(core, txid))
         test.assertEqual(cluster(ours, txid), cluster(core, txid))
-    test.assertEqual(corners(ours), corners(core))
+    test.assertEqual(chunks(ours), chunks(core))
+    for call in (("getmempoolfeeratediagram",), ("getrawmempool", False, True)):
+        answers = [node.rpc(*call) for node in (core, ours)]
+        if "txids" in answers[0]:
+            answers = [answer["mempool_sequence"] for answer in answers]
+        test.assertEqual(answers[1], answers[0])
     prioritised = [node.rpc("getprioritisedtransactions") for node in (core, ours)]
     test.assertEqual(prioritised[1], prioritised[0])
     infos = [node.rpc("getmempoolinfo") for node in (core, ours)]

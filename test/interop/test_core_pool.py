@@ -42,6 +42,20 @@ class Pool(PoolPairTest):
             self.ask("gettxout", *coin[:2], False)
         return count
 
+    def step_back(self):
+        """invalidateblock of a block with transactions: they return if it is one of ten."""
+        waiting = set(self.pair.ours.rpc("getrawmempool"))
+        block = self.chain.candidate([tx for tx in self.sent if tx.txid() in waiting])
+        height = self.chain.height + 1
+        for above in (0, 2, 9, 10, 12):
+            while self.chain.height < height + above:
+                self.chain.blocks.append(block if above == 0 else self.chain.candidate())
+                self.pair.submit(self.chain.blocks[-1])
+            self.ask("invalidateblock", block.hash())
+            self.assertEqual(self.compare() >= len(self.sent), above < 10)
+            self.ask("reconsiderblock", block.hash())
+            self.compare()
+
     def test_families(self):
         for step in range(60):
             tx = self.make()
@@ -62,6 +76,7 @@ class Pool(PoolPairTest):
             self.ask("reconsiderblock", tip.hash())
             self.chain.blocks.append(tip)
             self.compare()
+        self.step_back()
         for call in ((), ("zz",), ("00",), (5,), (tx.raw().hex(), 2), (tx.raw().hex(), 0, -1),
                      (tx.raw().hex(), "x")):
             self.ask("sendrawtransaction", *call)

@@ -262,7 +262,7 @@ public:
     void TxRemoved(const PoolTx& tx, RemovalReason reason, uint64_t sequence) override
     {
         CHECK(ids.erase(tx.Id()) == 1);
-        CHECK(sequence == (reason == RemovalReason::kBlock ? last : last + 1));
+        CHECK(sequence == last + 1);
         last = sequence;
         ++removed[reason];
     }
