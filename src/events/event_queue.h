@@ -21,6 +21,8 @@ struct Subscription {
     EventKinds kinds; //!< subscribed kinds; events of other kinds do not enter the queue
     WhenFull when_full = WhenFull::kResync;
     size_t capacity = 1024; //!< events; at least 1
+    /** During the initial download a thread of the lowest priority serves the consumer. */
+    bool yields = false;
 };
 
 /** A run of dropped events of the subscribed kinds. */
@@ -53,6 +55,7 @@ public:
     /** Events dropped so far, including the ones reported to the consumer. */
     uint64_t Dropped() const { return m_dropped; }
     WhenFull Policy() const { return m_subscription.when_full; }
+    bool Yields() const { return m_subscription.yields; }
 
 private:
     bool IsFull() const { return m_events >= m_subscription.capacity; }

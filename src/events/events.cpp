@@ -2,9 +2,10 @@
 #include "events/events.h"
 
 #include "util/check.h"
+#include "util/thread_priority.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace ibd {
 
@@ -31,25 +32,35 @@ void Events::AddConsumer(EventConsumer& consumer, const Subscription& subscripti
 
 void Events::Start()
 {
-    std::set<std::string> names;
+    std::map<std::string, bool> threads; // whether their consumers yield
     {
         const Lock lock(m_mutex);
-        for (const auto& lane : m_lanes) names.insert(lane->thread);
+        for (const auto& lane : m_lanes) {
+            const bool yields = lane->queue.Yields();
+            CHECK(threads.try_emplace(lane->thread, yields).first->second == yields);
+        }
     }
-    for (const std::string& name : names) {
-        m_threads.emplace_back(name, [this, name] { Work(name); });
+    for (const auto& [name, yields] : threads) {
+        m_threads.emplace_back(name, [this, name = name] { Work(name, false); });
+        if (!yields) continue;
+        m_threads.emplace_back(name + "-low", [this, name = name] {
+            LowerThreadPriority(ThreadPriority::kLowest);
+            Work(name, true);
+        });
     }
 }
 
-void Events::Work(const std::string& thread)
+void Events::Work(const std::string& thread, bool low)
 {
     while (true) {
         Lane* lane = nullptr;
         EventQueue::Entry entry;
         {
             const Lock lock(m_mutex);
-            while (!(lane = Next(thread)) && !m_stopped) m_changed.wait(m_mutex);
-            if (!lane) return;
+            while (!(lane = Next(thread, low))) {
+                if (m_stopped && IsOver(thread)) return;
+                m_changed.wait(m_mutex);
+            }
             lane->handling = lane->queue.FirstNumber();
             entry = lane->queue.Pop();
             m_changed.notify_all(); // the queue has space
@@ -61,15 +72,26 @@ void Events::Work(const std::string& thread)
     }
 }
 
-/** The thread's consumer of the oldest event; null: none has any. */
-Events::Lane* Events::Next(const std::string& thread)
+/** The thread's consumer of the oldest event; null: none has any, or it is the other thread's turn.
+ */
+Events::Lane* Events::Next(const std::string& thread, bool low)
 {
     Lane* next = nullptr;
     for (const auto& lane : m_lanes) {
-        if (lane->thread != thread || lane->queue.Empty()) continue;
+        if (lane->thread != thread) continue;
+        if (lane->handling != 0) return nullptr;
+        if (lane->queue.Empty() || low != (lane->queue.Yields() && m_downloading)) continue;
         if (!next || lane->queue.FirstNumber() < next->queue.FirstNumber()) next = lane.get();
     }
     return next;
+}
+
+/** Whether the thread's consumers have handled all their events. */
+bool Events::IsOver(const std::string& thread) const
+{
+    return std::ranges::all_of(m_lanes, [&](const auto& lane) {
+        return lane->thread != thread || (lane->queue.Empty() && lane->handling == 0);
+    });
 }
 
 void Events::Publish(Event event)
@@ -77,6 +99,7 @@ void Events::Publish(Event event)
     const Lock publishing(m_publishing);
     const Lock lock(m_mutex);
     if (m_stopped) return;
+    if (const auto* tip = std::get_if<TipChanged>(&event)) m_downloading = tip->downloading;
     const NumberedEvent numbered{++m_published, std::move(event)};
     std::vector<Lane*> full;
     for (const auto& lane : m_lanes) {
@@ -116,6 +139,7 @@ void Events::Stop()
     {
         const Lock lock(m_mutex);
         m_stopped = true;
+        m_downloading = false; // the rest is delivered quickly
         m_changed.notify_all();
     }
     for (NamedThread& thread : m_threads) thread.Join();

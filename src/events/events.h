@@ -2,7 +2,8 @@
 // (event_queue.h); its thread is its own, or shared with other fast consumers. So a slow consumer
 // delays neither the chain nor other threads, unless its policy is kBlock. A consumer gets its
 // events one at a time in the order of publication; consumers on one thread get each event in the
-// order in which they were added. Owned by the node.
+// order in which they were added. Owned by the node. A consumer that yields has two threads, of
+// which one has the lowest priority: the system lets no thread raise its own again.
 //
 // Threads: any may publish. A consumer with kBlock must neither publish nor wait for the chain,
 // because the chain may wait for it. A consumer must not call Drain() or Stop(). Memory: as of the
@@ -34,7 +35,8 @@ public:
     Events& operator=(const Events&) = delete;
 
     /** Adds a queue; a consumer may have several. The consumer outlives the threads. `thread`: the
-     *  name of the thread that serves it. Call it before the first Publish(). */
+     *  name of the thread that serves it; consumers on one thread yield all or none. Call it before
+     *  the first Publish(). */
     void AddConsumer(EventConsumer& consumer, const Subscription& subscription,
                      const std::string& thread = "events");
     void Start();
@@ -64,8 +66,10 @@ private:
         uint64_t handling = 0; //!< number of the entry that the consumer is handling; 0: none
     };
 
-    void Work(const std::string& thread);
-    Lane* Next(const std::string& thread) IBD_REQUIRES(m_mutex);
+    /** `low`: the caller has the lowest priority. */
+    void Work(const std::string& thread, bool low);
+    Lane* Next(const std::string& thread, bool low) IBD_REQUIRES(m_mutex);
+    bool IsOver(const std::string& thread) const IBD_REQUIRES(m_mutex);
     bool IsDone(uint64_t number) const IBD_REQUIRES(m_mutex);
 
     /** One event is published at a time; held while a publisher waits for space. */
@@ -74,6 +78,7 @@ private:
     std::condition_variable_any m_changed;
     std::vector<std::unique_ptr<Lane>> m_lanes IBD_GUARDED_BY(m_mutex);
     uint64_t m_published IBD_GUARDED_BY(m_mutex) = 0; //!< number of the last event
+    bool m_downloading IBD_GUARDED_BY(m_mutex) = false; //!< of the last TipChanged
     bool m_stopped IBD_GUARDED_BY(m_mutex) = false;
     std::vector<NamedThread> m_threads; //!< of Start() and Stop()
 };

@@ -9,13 +9,12 @@
 
 namespace ibd {
 
-// Low, but not the lowest: the thread may hold a lock that others wait for.
-void LowerThreadPriority()
+void LowerThreadPriority([[maybe_unused]] ThreadPriority priority)
 {
 #ifdef __linux__ // where nice values are for threads
-    constexpr int kNice = 10;
+    const int nice = priority == ThreadPriority::kLow ? 10 : 19;
     constexpr int kOfThread = 1, kBestEffort = 2, kClassShift = 13, kLowest = 7; // ioprio_set(2)
-    (void)::setpriority(PRIO_PROCESS, 0, kNice);
+    (void)::setpriority(PRIO_PROCESS, 0, nice);
     (void)::syscall(SYS_ioprio_set, kOfThread, 0, (kBestEffort << kClassShift) | kLowest);
 #endif
 }

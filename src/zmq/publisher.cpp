@@ -58,7 +58,8 @@ Subscription ZmqPublisher::Wanted() const
     return {.kinds =
                 EventKinds::Of<BlockConnected, BlockDisconnected, TipChanged, TxAdded, TxRemoved>(),
             .when_full = WhenFull::kResync,
-            .capacity = kQueued};
+            .capacity = kQueued,
+            .yields = true};
 }
 
 bool ZmqPublisher::WantsPool() const

@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/testdata.h"
 
+#include <atomic>
 #include <future>
 #include <random>
 #include <thread>
@@ -244,6 +245,65 @@ TEST_CASE("a consumer may publish, unless the publisher waits for it")
     events.Publish(Tip(1));
     while (echo.taken < 10) events.Drain();
     CHECK(echo.taken == 10);
+}
+
+namespace {
+
+Event Downloading(int32_t height, bool downloading)
+{
+    return TipChanged{{{}, height}, downloading};
+}
+
+/** Notes the threads that it is called on. */
+class Noting final : public Recorder {
+public:
+    void Take(const Event& event) override
+    {
+        CHECK(++m_calls == 1);
+        threads.push_back(ThreadName());
+        Recorder::Take(event);
+        --m_calls;
+    }
+
+    std::vector<std::string> threads;
+
+private:
+    std::atomic<int> m_calls = 0;
+};
+
+} // namespace
+
+TEST_CASE("a consumer that yields has a thread of low priority during the initial download")
+{
+    Noting yields, other;
+    Events events;
+    events.AddConsumer(yields, {.kinds = kTips, .yields = true}, "a");
+    events.AddConsumer(other, {.kinds = kTips}, "b");
+    events.Start();
+    for (const auto& [height, downloading] :
+         {std::pair{1, false}, {2, true}, {3, true}, {4, false}}) {
+        events.Publish(Downloading(height, downloading));
+        events.Drain();
+    }
+    events.Stop();
+    REQUIRE(yields.threads == std::vector<std::string>{"a", "a-low", "a-low", "a"});
+    REQUIRE(other.threads == std::vector<std::string>(4, "b"));
+}
+
+TEST_CASE("events of a consumer that yields stay in order, and Stop() delivers all")
+{
+    for (int round = 0; round < 200; ++round) {
+        Noting yields;
+        Events events;
+        events.AddConsumer(yields, {.kinds = kTips, .yields = true}, "a");
+        events.Start();
+        for (int32_t height = 1; height <= 50; ++height) {
+            events.Publish(Downloading(height, TestRng().Below(2) == 0));
+            if (TestRng().Below(4) == 0) std::this_thread::yield();
+        }
+        events.Stop();
+        REQUIRE(yields.heights == UpTo(50));
+    }
 }
 
 } // namespace ibd::test

@@ -146,13 +146,16 @@ TEST_CASE("a thread gives way, and those that it starts, and no others")
 {
     const auto nice = [] { return ::getpriority(PRIO_PROCESS, 0); };
     const int before = nice();
-    int lowered = -1, inherited = -1;
+    int lowered = -1, inherited = -1, lowest = -1;
     NamedThread("lower", [&] {
         LowerThreadPriority();
         lowered = nice();
         NamedThread("child", [&] { inherited = nice(); }).Join();
+        LowerThreadPriority(ThreadPriority::kLowest);
+        lowest = nice();
     }).Join();
     CHECK(lowered >= 10);
+    CHECK(lowest == 19);
     CHECK(inherited == lowered);
     CHECK(nice() == before);
 }
