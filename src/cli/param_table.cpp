@@ -31,7 +31,6 @@ constexpr Call kOtherCalls[] = {
     {"createwallet", "~wallet_name disable_private_keys blank ~passphrase avoid_reuse descriptors "
                      "load_on_startup external_signer"},
     {"createwalletdescriptor", "- options(internal)"},
-    {"echoipc", "~arg"},
     {"encryptwallet", "~passphrase"},
     {"fundrawtransaction",
      "- options(add_inputs,include_unsafe,minconf,maxconf,changePosition,includeWatching,"

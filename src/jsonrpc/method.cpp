@@ -227,6 +227,14 @@ void RequireMember(const UniValue& object, const std::string& name, UniValue::VT
              uvTypeName(value.type()), name, uvTypeName(type));
 }
 
+bool ParseBool(const UniValue& value)
+{
+    if (!value.isBool()) {
+        throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VBOOL)};
+    }
+    return value.get_bool();
+}
+
 const std::string& ParseString(const UniValue& value)
 {
     if (!value.isStr()) {

@@ -100,6 +100,8 @@ void RequireMember(const UniValue& object, const std::string& name, UniValue::VT
                    bool optional = false);
 /** -3 if it is not a string. */
 const std::string& ParseString(const UniValue& value);
+/** -3 if it is not true or false. */
+bool ParseBool(const UniValue& value);
 /** -3 if it is not a number; -1: "JSON integer out of range". */
 template <std::integral T>
 T ParseInt(const UniValue& value)

@@ -132,14 +132,14 @@ UniValue Scan(const ChainContext& context, TurnState& state, const FilterIndex& 
 
 UniValue StartScan(const ChainContext& context, TurnState& state, const RpcCall& call)
 {
-    const FilterIndex& index = IndexOf(context, call, 4);
     constexpr const char* kCheck = "filter_false_positives";
-    if (call.Has(5)) RequireMember(call.At(5), kCheck, UniValue::VBOOL, true);
-    const UniValue& check = call.Option(5, kCheck);
+    const UniValue& options = call.At(5);
+    const bool check = options.isObject() && options.exists(kCheck) && ParseBool(options[kCheck]);
+    const FilterIndex& index = IndexOf(context, call, 4);
     const ScanRange range = RangeOf(context, call);
     const Scripts scripts = CollectScripts(ScanObjects(call), context.Chain().Params());
     state.height = range.first->height;
-    return Scan(context, state, index, range, scripts, !check.isNull() && check.get_bool());
+    return Scan(context, state, index, range, scripts, check);
 }
 
 UniValue ScanBlocks(const ChainContext& context, TurnState& state, const RpcCall& call)

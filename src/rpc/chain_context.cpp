@@ -165,6 +165,7 @@ void RequireUndoIfMade(const ChainContext& context, const StoredBlock& block)
 
 int Confirmations(const ChainReader& chain, const HeaderNode& node)
 {
+    if (!chain.Tip()) return node.height == 0 ? 1 : -1; // see TipOrGenesis()
     if (!chain.Active().Contains(&node)) return -1;
     return chain.Active().Height() - node.height + 1;
 }

@@ -166,7 +166,7 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
     if (call.Has(1)) {
         if (kind == CoinsHashKind::kSerialized3) {
             throw RpcError{RpcCode::kInvalidParameter,
-                           "hash_serialized_3 hash type cannot be queried for a specific block"};
+                           "Querying specific block heights requires coinstatsindex"};
         }
         target = &FindOnMainChain(chain.Read(), call.At(1));
         const StoredBlock stored = chain.Where(*target);
@@ -253,7 +253,7 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
 {
     const std::string type = call.String(1, "");
     const UniValue& rollback = call.Option(2, "rollback");
-    if (!rollback.isNull()) {
+    if (call.At(2).isObject() && call.At(2).exists("rollback")) {
         if (!type.empty() && type != "rollback") {
             ThrowRpc(RpcCode::kInvalidParameter,
                      "Invalid snapshot type \"{}\" specified with rollback option", type);
@@ -267,15 +267,9 @@ const HeaderNode& SnapshotTarget(const ChainReader& chain, const ChainParams& pa
             "Invalid snapshot type \"{}\" specified. Please specify \"rollback\" or \"latest\"",
             type);
     }
-    const HeaderNode* best = nullptr;
-    for (const AssumeutxoData& data : params.assumeutxo) {
-        if (data.height > chain.Active().Height()) continue;
-        if (best == nullptr || data.height > best->height) best = chain.Active()[data.height];
-    }
-    if (best == nullptr) {
-        throw RpcError{RpcCode::kInvalidParameter, "No assumeutxo block is in the chain yet"};
-    }
-    return *best;
+    int32_t highest = 0;
+    for (const AssumeutxoData& data : params.assumeutxo) highest = std::max(highest, data.height);
+    return FindOnMainChain(chain, Num(highest));
 }
 
 [[noreturn]] void ThrowNotOpened(const Path& path)

@@ -121,7 +121,7 @@ LogCategory CategoriesIn(const UniValue& names)
     uint64_t mask = 0;
     for (const UniValue& name : names.getValues()) {
         const auto category = ParseLogCategory(ParseString(name));
-        if (!category || *category == LogCategory::kNone) {
+        if (!category) {
             ThrowRpc(RpcCode::kInvalidParameter, "unknown logging category {}", name.getValStr());
         }
         mask |= static_cast<uint64_t>(*category);
@@ -297,6 +297,18 @@ RpcMethod Echo(const char* name, CliForm form)
             }};
 }
 
+/** Core asks another process, if it is built for several. */
+RpcMethod EchoIpc()
+{
+    return {"hidden",
+            "echoipc",
+            "Returns the argument, for tests.",
+            {{"arg", RpcType::kString, true, "", "The text to return"}},
+            "\"str\"    (string) The argument",
+            "one",
+            [](const RpcCall& call) -> UniValue { return call.String(0); }};
+}
+
 } // namespace
 
 void AddControlMethods(RpcTable& table, ControlContext& context)
@@ -317,7 +329,8 @@ void AddControlMethods(RpcTable& table, ControlContext& context)
     table.Add(MockScheduler(context));
     table.Add(Echo("echo", CliForm::kByType));
     table.Add(Echo("echojson", CliForm::kJson));
-    table.AnswerEarly({"setmocktime", "echo", "echojson"});
+    table.Add(EchoIpc());
+    table.AnswerEarly({"setmocktime", "echo", "echojson", "echoipc"});
 }
 
 } // namespace ibd

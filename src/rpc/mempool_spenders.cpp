@@ -4,9 +4,20 @@
 #include "rpc/mempool.h"
 #include "util/hex.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
+
+void RefuseOtherKeys(const UniValue& json, std::initializer_list<std::string_view> known)
+{
+    if (!json.isObject()) return;
+    for (const std::string& key : json.getKeys()) {
+        if (std::ranges::find(known, key) != known.end()) continue;
+        ThrowRpc(RpcCode::kTypeError, "Unexpected key {}", key);
+    }
+}
 
 OutPoint ParseOutput(const UniValue& json)
 {
@@ -15,10 +26,7 @@ OutPoint ParseOutput(const UniValue& json)
     }
     RequireMember(json, "txid", UniValue::VSTR);
     RequireMember(json, "vout", UniValue::VNUM);
-    for (const std::string& key : json.getKeys()) {
-        if (key == "txid" || key == "vout") continue;
-        ThrowRpc(RpcCode::kTypeError, "Unexpected key {}", key);
-    }
+    RefuseOtherKeys(json, {"txid", "vout"});
     const Txid txid = ParseHash(json["txid"], "txid");
     const auto vout = ParseInt<int32_t>(json["vout"]);
     if (vout < 0) {
@@ -27,12 +35,11 @@ OutPoint ParseOutput(const UniValue& json)
     return {txid, static_cast<uint32_t>(vout)};
 }
 
-bool Option(const RpcCall& call, const char* name, bool otherwise)
+bool Option(const UniValue& options, const char* name, bool otherwise)
 {
-    const UniValue& value = call.Option(1, name);
-    if (value.isNull()) return otherwise;
-    RequireMember(call.At(1), name, UniValue::VBOOL, true);
-    return value.get_bool();
+    if (!options.isObject() || !options.exists(name)) return otherwise;
+    RequireMember(options, name, UniValue::VBOOL, true);
+    return ParseBool(options[name]);
 }
 
 /** A requested output, and its answer. */
@@ -80,8 +87,10 @@ UniValue FindSpenders(const PoolContext& context, const RpcCall& call)
         throw RpcError{RpcCode::kInvalidParameter, "Invalid parameter, outputs are missing"};
     }
     const SpenderIndex* const index = FindIndex(context.chain, &Indexes::Spenders);
-    const bool pool_only = Option(call, "mempool_only", index == nullptr);
-    const bool with_tx = Option(call, "return_spending_tx", false);
+    const UniValue& options = call.At(1);
+    const bool pool_only = Option(options, "mempool_only", index == nullptr);
+    const bool with_tx = Option(options, "return_spending_tx", false);
+    RefuseOtherKeys(options, {"mempool_only", "return_spending_tx"});
     std::vector<Question> questions;
     for (const UniValue& output : outputs.getValues()) {
         questions.push_back({ParseOutput(output), output});

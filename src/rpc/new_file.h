@@ -17,7 +17,7 @@ struct NewFile {
 
     /** A relative `name` is below the data directory. Throws RpcError (-8) if the path exists. */
     NewFile(const ChainContext& context, const std::string& name, Pipes pipes = Pipes::kRefused)
-        : path(context.net_dir / name), incomplete(path)
+        : path(name.empty() ? context.net_dir : context.net_dir / name), incomplete(path)
     {
         const auto kind = context.env.KindOf(path);
         const bool pipe = kind && (*kind == FileKind::kNamedPipe || *kind == FileKind::kPipe);
@@ -37,8 +37,13 @@ inline UnfinishedFile ClaimUnfinished(const ChainContext& context, const Path& i
 {
     auto claimed = UnfinishedFile::Claim(context.env, context.net_dir, incomplete);
     if (claimed) return std::move(*claimed);
-    ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing: {}",
-             incomplete.string(), claimed.Message());
+    const std::string name = incomplete.string();
+    if (context.env.Exists(incomplete)) { // Core would overwrite it
+        ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing: {}", name,
+                 claimed.Message());
+    }
+    context.log.Error("{}", claimed.Message());
+    ThrowRpc(RpcCode::kInvalidParameter, "Couldn't open file {} for writing.", name);
 }
 
 } // namespace ibd

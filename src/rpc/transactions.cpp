@@ -87,6 +87,7 @@ UniValue OfBlock(const ChainContext& context, const HeaderNode& node, const Txid
 {
     const ChainManager& manager = context.Headers();
     const StoredBlock place = manager.Where(node);
+    if (place.data.IsNull()) throw RpcError{RpcCode::kMisc, "Block not available"};
     const auto block =
         ReadBlockData(manager.Blocks(), place, verbosity >= 2 ? UndoUse::kIfThere : UndoUse::kNone);
     const TxView* const tx = FindTx(block->view, txid);
@@ -145,7 +146,6 @@ UniValue Anywhere(const ChainContext& context, const TxPool& pool, const Txid& t
 UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const RpcCall& call)
 {
     const Txid txid = call.Hash(0, "parameter 1");
-    const int verbosity = call.Verbosity(1, 0);
     const ChainManager& manager = context.Headers();
     const GenesisBlock& genesis = manager.Params().genesis;
     if (txid == genesis.header.merkle_root) {
@@ -153,6 +153,7 @@ UniValue RawTransaction(const ChainContext& context, const TxPool& pool, const R
                        "The genesis block coinbase is not considered an ordinary transaction and "
                        "cannot be retrieved"};
     }
+    const int verbosity = call.Verbosity(1, 0);
     if (!call.Has(2)) return Anywhere(context, pool, txid, verbosity);
     const HeaderNode* node = manager.Read().Find(call.Hash(2, "parameter 3"));
     if (node == nullptr) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block hash not found"};

@@ -15,6 +15,8 @@ from core_node import MEMBERS_OF_31
 from framework import FunctionalTest, Node, program
 
 GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
+COINBASE = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"  # of genesis
+COINBASE = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"  # of genesis
 NONE = "00" * 31 + "01"
 LOGIN = "Authorization: Basic " + base64.b64encode(b"u:p").decode() + "\r\n"
 # Calls of the booster and of ZeroMQ; the available build of Core has no ZeroMQ.
@@ -115,7 +117,16 @@ CALLS = [
     ("getnetworkhashps",), ("getnetworkhashps", 0), ("getnetworkhashps", 1, 5), ("verifychain",),
     ("verifychain", 2**31), ("waitforblockheight", 0), ("waitforblockheight", 0, -1),
     ("waitfornewblock", -1), ("waitforblock", GENESIS), ("logging", ["none"]), ("logging", [5]),
-    ("logging", ["x"]), ("logging", "rpc"), ("getmemoryinfo", "x"), ("setmocktime", -1),
+    ("logging", ["x"]), ("logging", "rpc"), ("echoipc",), ("echoipc", "x"), ("echoipc", 1),
+    ("gettxspendingprevout", [{"txid": NONE, "vout": 0}], {"x": True}),
+    ("gettxspendingprevout", [{"txid": NONE, "vout": 0}], {"mempool_only": None}),
+    ("gettxspendingprevout", [{"txid": NONE, "vout": 0}], {"mempool_only": 1}),
+    ("gettxspendingprevout", [{"txid": NONE, "vout": 0}], {"mempool_only": True}),
+    ("dumptxoutset", "x", "rollback"), ("dumptxoutset", "x", "", {"rollback": None}),
+    ("dumptxoutset", "/none/x", "latest"), ("loadtxoutset", ""),
+    ("getrawtransaction", COINBASE, "1"),
+    ("scanblocks", "start", [], 0, 0, "basic", {"filter_false_positives": 1}),
+    ("getmemoryinfo", "x"), ("setmocktime", -1),
     ("setmocktime", 0), ("preciousblock", NONE), ("invalidateblock", NONE),
     ("reconsiderblock", NONE), ("echo",), ("echo", 1, "a", None), ("echojson", {"a": [1]}),
     ("getmempoolinfo",), ("getrawmempool",), ("getrawmempool", True),
