@@ -268,6 +268,8 @@ Result<> ChainStart::BuildChainstate()
         built = *end == VerdictKind::kDone;
         wipe = !built;
     }
+    // Pruning may have removed the block with which a new chainstate begins.
+    if (builds && !built) IBD_RETURN_IF_ERROR(m_chain->StoreGenesis(true));
     m_parts.set_status("Loading the chainstate…");
     IBD_RETURN_IF_ERROR(OpenCoins(wipe));
     if (m_reindex_chainstate) IBD_RETURN_IF_ERROR(FinishStoreMark(m_env, m_dir.Chainstate()));

@@ -490,7 +490,7 @@ void Node::LoadPool()
         const Result<> loaded =
             ImportPool(file, {}, m_submission, m_pool, m_env, m_log, m_interrupt);
         if (!loaded) {
-            m_log.Warning("'{}' was not read to its end: {}. Continuing anyway.", file.string(),
+            m_log.Warning("Failed to deserialize mempool data on file: {}. Continuing anyway.",
                           loaded.Message());
         }
     }
@@ -631,6 +631,7 @@ void Node::ShowDownload()
     int32_t last = m_chain->Read().Tree().BestHeader()->height;
     while (!m_interrupt && m_chain->IsInitialBlockDownload()) {
         const HeaderNode* const tip = m_chain->Tip();
+        if (!tip) return; // the genesis block cannot be read
         const HeaderNode* const best = m_chain->Read().Tree().BestHeader();
         const int32_t missing = best->height - tip->height;
         const bool settled = std::exchange(last, best->height) == best->height;
@@ -735,7 +736,10 @@ Result<> Node::Start()
 {
     const Result<> opened = m_booster.OpenHints(m_options.hints);
     if (!opened) {
-        return Error{"-ibdboosterfile: " + opened.Message(), opened.GetError().kind};
+        return Error{fmt::format("-ibdboosterfile: {}. Fetch or make the file again, or start "
+                                 "without -ibdboosterfile",
+                                 opened.Message()),
+                     opened.GetError().kind};
     }
     IBD_RETURN_IF_ERROR(m_chain_start.PrepareChainstate());
     LoadFeeEstimates();

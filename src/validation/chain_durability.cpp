@@ -53,9 +53,9 @@ Result<> ChainManager::LoadIndex()
     return {};
 }
 
-Result<> ChainManager::StoreGenesis()
+Result<> ChainManager::StoreGenesis(bool pruned_too)
 {
-    if (Read().Tree().Genesis()->tx_count > 0) return {}; // it may have been pruned
+    if (Read().Tree().Genesis()->tx_count > 0 && !pruned_too) return {};
     IBD_ASSIGN_OR_RETURN(const BlockOutcome outcome, AcceptBlock(Params().genesis.raw));
     CHECK(!outcome.violation);
     return {};

@@ -74,8 +74,9 @@ public:
 
     /** Reads the block index. */
     Result<> LoadIndex();
-    /** Stores the genesis block unless the block files have it. */
-    Result<> StoreGenesis();
+    /** Stores the genesis block unless the block files have it, or had it before it was pruned;
+     *  then only with `pruned_too`. */
+    Result<> StoreGenesis(bool pruned_too = false);
     /** Takes over the coins and makes their best block the tip. First completes a write that a
      *  crash interrupted, from the blocks. `snapshot`: the snapshot from which the coins started. A
      *  second call, on the thread that changes the chain, switches to the coins of a snapshot whose

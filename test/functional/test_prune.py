@@ -3,7 +3,7 @@ blocks, and the starts that are refused."""
 
 import shutil
 
-from framework import FunctionalTest, RpcError
+from framework import FunctionalTest, RpcError, free_port
 from regtest_chain import Chain
 
 MISC, INVALID_PARAMETER = -1, -8
@@ -162,3 +162,17 @@ class Prune(FunctionalTest):
         node.start("-prune=1")
         self.assertEqual(self.files(node), pruned)
         self.assertEqual(node.rpc("getblockcount"), HEIGHT)
+
+    def test_a_lost_chainstate_is_built_from_peers(self):
+        address = f"127.0.0.1:{free_port()}"
+        self.fed("-listen=1", f"-bind={address}", "-noconnect")
+        pruned = self.fed("-prune=1")
+        pruned.rpc("pruneblockchain", 1000)
+        self.assertNotIn("blk00000.dat", self.files(pruned))
+        pruned.stop()
+        shutil.rmtree(pruned.net_dir / "chainstate")
+        pruned.start("-prune=1")
+        self.assertEqual(pruned.rpc("getblockcount"), 0)
+        pruned.stop()
+        pruned.start("-prune=1", f"-connect={address}")
+        pruned.wait_for_height(HEIGHT)
