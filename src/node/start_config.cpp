@@ -67,6 +67,7 @@ Result<StartConfig> InitConfig(Env& env, ArgsManager& args)
     IBD_RETURN_IF_ERROR(MakeFolders(env, config.paths));
     IBD_ASSIGN_OR_RETURN(config.ignored, FindIgnored(env, args, config.paths));
     IBD_ASSIGN_OR_RETURN(config.settings, ReadSettingsFile(env, args, config.paths.Network()));
+    IBD_RETURN_IF_ERROR(args.ChainName()); // the settings may name another network
     return config;
 }
 

@@ -115,12 +115,14 @@ Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
         if (!chain && chain.Message() == read.Message()) return chain.GetError();
         return Error{in_file(read.Message()), read.GetError().kind};
     }
-    // The file may have named another directory, which then counts.
+    // The file may have named another directory, which then counts; first outside of its sections.
+    if (!BaseDirectory(args)) return BadData("{}", in_file(missing("specified").message));
+    IBD_ASSIGN_OR_RETURN(paths.chain, args.ChainName());
+    args.SelectNetwork(paths.chain);
+    IBD_RETURN_IF_ERROR(args.ChainName()); // with the network's section
     base = BaseDirectory(args);
     if (!base) return BadData("{}", in_file(missing("specified").message));
     paths.base = *base;
-    IBD_ASSIGN_OR_RETURN(paths.chain, args.ChainName());
-    args.SelectNetwork(paths.chain);
     for (const ChainFacts& chain : kChains) {
         if (paths.chain != chain.name) continue;
         paths.folder = chain.folder;

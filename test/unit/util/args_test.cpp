@@ -1,6 +1,7 @@
 // Options: forms on the command line, sections and includes of bitcoin.conf, precedence, help.
 #include "support/temp_dir.h"
 #include "util/args.h"
+#include "util/config.h"
 
 #include "support/catch.h"
 
@@ -222,6 +223,31 @@ TEST_CASE("configuration files include others, once")
     ArgsManager missing = MakeArgs();
     CHECK(missing.ReadConfigFiles(*env, dir.Get()).Message() ==
           "Failed to include configuration file c.conf");
+}
+
+TEST_CASE("the section of the network may name the data directory")
+{
+    const TempDir dir;
+    const auto env = MakePosixEnv();
+    const Path other = dir / "other";
+    REQUIRE(env->CreateDirectories(other).Ok());
+    const auto load = [&](const std::string& text) {
+        REQUIRE(WriteFileAtomically(*env, dir / "x.conf", AsBytes(text)).Ok());
+        ArgsManager args;
+        AddCommonOptions(args);
+        const std::string conf = "-conf=" + (dir / "x.conf").string();
+        REQUIRE(Parse(args, {conf.c_str()}).Ok());
+        return LoadConfiguration(*env, args);
+    };
+    const std::string named = "datadir=" + other.string() + "\n";
+    CHECK(load("regtest=1\n[main]\ndatadir=/none\n[regtest]\n" + named)->base == other);
+    CHECK(load("[main]\n" + named)->base == other);
+    CHECK(load("signet=1\n[regtest]\n" + named)->base != other);
+    CHECK(load("regtest=1\n[regtest]\ndatadir=/none\n").Message() ==
+          "Error reading configuration file: specified data directory \"/none\" does not exist.");
+    CHECK(load("regtest=1\n[regtest]\nchain=main\n").Message() ==
+          "Invalid combination of -regtest, -signet, -testnet, -testnet4 and -chain. Can use at "
+          "most one.");
 }
 
 TEST_CASE("an included file may choose the network")
