@@ -9,8 +9,9 @@ namespace ibd {
 Result<> InboundWays::Listen()
 {
     const auto fail = [](const Error& error) {
-        return SystemError("{}\nFailed to listen on any port. Use -listen=0 if you want this.",
-                           error.message);
+        return SystemError(
+            "{}\nError: Failed to listen on any port. Use -listen=0 if you want this.",
+            error.message);
     };
     for (const Binding& binding : m_options.binds) {
         const auto listening = m_connections.Listen(binding);

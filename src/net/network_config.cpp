@@ -142,7 +142,7 @@ void ReadBounds(const ArgsManager& args, PeerNetworkOptions& out)
 {
     const int64_t timeout = args.GetInt("-timeout", kDefaultTimeout);
     out.connect_milliseconds = timeout > 0 ? timeout : kDefaultTimeout;
-    out.max_upload = ParseByteUnits(args.Get("-maxuploadtarget", "0M"), 1'000'000).value_or(0);
+    out.max_upload = ParseByteUnits(args.Get("-maxuploadtarget", "0M"), 1 << 20).value_or(0);
     const std::vector<std::string> tests = args.GetAll("-test");
     out.fixed_addrman_key = std::find(tests.begin(), tests.end(), "addrman") != tests.end();
 }
@@ -152,6 +152,8 @@ void ReadConnect(const ArgsManager& args, PeerNetworkOptions& out)
     out.connect = args.GetAll("-connect");
     out.connect_only = !out.connect.empty() || args.IsNegated("-connect");
     if (out.connect == std::vector<std::string>{"0"}) out.connect.clear();
+    std::erase(out.connect, ""); // no host
+    std::erase(out.added, "");
 }
 
 Result<> ReadExternal(const NetworkConfigSource& source, PeerNetworkOptions& out)

@@ -8,6 +8,7 @@ namespace {
 constexpr unsigned kPlain = OptionSpec::kPlain;
 constexpr unsigned kHidden = OptionSpec::kHidden;
 constexpr unsigned kNetworkOnly = OptionSpec::kNetworkOnly;
+constexpr unsigned kYesOrNo = OptionSpec::kYesOrNo;
 
 constexpr int64_t kMost = 1'000'000;
 constexpr int64_t kThousand = 1000;
@@ -52,7 +53,7 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
      kPlain, kClamped<&PeerNetworkOptions::max_send_buffer>.From(0, kMost, "", kThousand)},
     {"-maxuploadtarget", "=<n>",
      "Limit of bytes to send per day, with the suffix k, K, m, M, g, G, t or T; small letters are "
-     "powers of 1000, capitals of 1024 (default: 0M, no bound)"},
+     "powers of 1000, capitals of 1024; without a suffix M (default: 0M, no bound)"},
     {"-natpmp", "", "Ask the router to forward the port, by PCP or NAT-PMP (default: 1)", kPlain,
      kFlag<&PeerNetworkOptions::map_port>},
     {"-networkactive", "", "Enable all network activity with peers (default: 1)", kPlain,
@@ -66,7 +67,7 @@ constexpr OptionRow<PeerNetworkOptions> kConnection[] = {
      kBit<kNodeBloom, &PeerNetworkOptions::peers, &PeerOptions::services>},
     {"-peerspentcoins", "",
      "Send the coins that a block spends to peers that ask (BIP455). Not with -prune (default: 0)",
-     kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::serve_spent_coins>},
+     kYesOrNo, kFlag<&PeerNetworkOptions::peers, &PeerOptions::serve_spent_coins>},
     {"-peertimeout", "=<n>",
      "Seconds after which a peer that does not answer is disconnected "
      "(default: 60)",
@@ -100,19 +101,20 @@ constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
     {"-blockcompression", "=<level>",
      "Level of zstd at which blocks (on slow lines) and transactions are packed for nodes of this "
      "project; 0: none are packed, and none are accepted (default: 0, up to 19)",
-     kPlain, kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
+     kPlain, kNumber<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
     {"-blockcompressioncpu", "=<n>",
      "Percent of a core's time that packing for peers may take (default: 25)", kPlain,
-     kClamped<&PeerNetworkOptions::peers, &PeerOptions::pack_percent>.From(0, 100)},
+     kNumber<&PeerNetworkOptions::peers, &PeerOptions::pack_percent>.From(0, 100)},
     {"-blockcompressionprivacy", "",
      "Announce -blockcompression also over Tor, I2P and proxies, which tells the nodes of this "
      "project apart (default: 0)",
-     kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::pack_anonymously>},
+     kYesOrNo, kFlag<&PeerNetworkOptions::peers, &PeerOptions::pack_anonymously>},
     {"-blockreconstructionextratxn", "=<n>",
      "Transactions outside the pool that are kept to rebuild compact blocks (default: 100)", kPlain,
      kClamped<&PeerNetworkOptions::peers, &PeerOptions::extra_txs>.From(0, UINT32_MAX)},
-    {"-blocksonly", "", "Accept no transactions from peers without the permission relay (default: "
-                        "0)",
+    {"-blocksonly", "",
+     "Accept no transactions from peers without the permission relay (default: "
+     "0)",
      kPlain, kFlag<&PeerNetworkOptions::peers, &PeerOptions::blocks_only>},
 };
 

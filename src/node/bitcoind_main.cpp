@@ -132,8 +132,8 @@ Result<> WritePidFile(Env& env, const Path& path)
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC;
     const int file = open(path.c_str(), flags, 0666);
     if (file < 0) {
-        return SystemError("Unable to create the PID file '{}': {}", path.string(),
-                           std::generic_category().message(errno));
+        return SystemError("Unable to create the PID file '{}': {} ({})", path.string(),
+                           std::generic_category().message(errno), errno);
     }
     const std::string line = fmt::format("{}\n", getpid());
     (void)!write(file, line.data(), line.size());
@@ -248,7 +248,7 @@ Result<> Start::Run(const std::function<void()>& started)
     m_signals.emplace();
     IBD_ASSIGN_OR_RETURN(const auto dir, OpenDataDir());
     const std::string target = m_args.Get("-maxuploadtarget", "0M");
-    if (!ParseByteUnits(target, 1'000'000)) {
+    if (!ParseByteUnits(target, 1 << 20)) {
         return BadData("Unable to parse -maxuploadtarget: '{}'", target);
     }
     IBD_ASSIGN_OR_RETURN(const auto log_options, ReadLogOptions(m_args, dir->Net(), m_log));
@@ -272,8 +272,8 @@ int Start::Report(const Result<>& result)
         Print(stderr, "{}\n", result.Message());
         return EXIT_FAILURE;
     }
-    m_log.Error("{}", result.Message());
-    return Fail(result.Message());
+    InitError(m_log, result.Message());
+    return EXIT_FAILURE;
 }
 
 /** Handles -help and -version; returns whether one was given. */
@@ -330,7 +330,8 @@ int Main(int argc, char* argv[])
         std::fflush(stdout);
         pipe_end = Daemonize(wait);
         if (pipe_end < 0)
-            return Fail("fork_daemon() failed: " + std::generic_category().message(errno));
+            return Fail(fmt::format("fork_daemon() failed: {} ({})",
+                                    std::generic_category().message(errno), errno));
     }
     const auto tell = [&](uint8_t status) {
         const int end = pipe_end.exchange(-1);

@@ -1,8 +1,8 @@
 // See options.h.
 #include "node/options.h"
+#include "mempool/pool_config.h"
 #include "net/option_rows.h"
 #include "node/option_table.h"
-#include "node/pool_config.h"
 #include "node/start_checks.h"
 #include "util/hex.h"
 #include "util/strings.h"

@@ -2,6 +2,7 @@
 #include "node/settings.h"
 #include "util/version.h"
 
+#include <algorithm>
 #include <univalue.h>
 
 namespace ibd {
@@ -11,6 +12,15 @@ namespace {
 using Settings = std::map<std::string, UniValue>;
 
 constexpr const char* kWarningKey = "_warning_"; //!< for readers of the file
+
+/** Whether an option can have the value. */
+bool IsFit(const UniValue& value)
+{
+    if (!value.isArray()) return !value.isObject();
+    return std::ranges::none_of(value.getValues(), [](const UniValue& item) {
+        return item.isArray() || item.isObject() || item.isNull();
+    });
+}
 
 void AddValue(ArgsManager& args, const std::string& name, const UniValue& value)
 {
@@ -85,6 +95,10 @@ Result<SettingsLog> ReadSettingsFile(Env& env, ArgsManager& args, const Path& ne
         log.lines.push_back(fmt::format("Setting file arg: {} = {}", key, value.write()));
         const std::string option = "-" + key;
         if (args.Knows(option)) {
+            if (!IsFit(value)) {
+                return BadData("Settings file {}: {} is no value for {}", path.string(),
+                               value.write(), key);
+            }
             AddValue(args, option, value);
         } else {
             log.warnings.push_back(fmt::format("Ignoring unknown rw_settings value {}", key));

@@ -3,6 +3,7 @@
 #include "node/start_checks.h"
 
 #include "consensus/limits.h"
+#include "mempool/pool_config.h"
 #include "mining/block_assembler.h"
 #include "util/hex.h"
 #include "util/process.h"
@@ -220,31 +221,14 @@ Result<bool> WantsFilterIndex(const ArgsManager& args)
 
 void InitWarning(Logger& log, const std::string& text)
 {
-    log.Warning("{}", text);
+    for (const std::string_view line : Split(text, '\n')) log.Warning("{}", line);
     Print(stderr, "Warning: {}\n", text);
 }
 
 void InitError(Logger& log, const std::string& text)
 {
-    log.Error("{}", text);
+    for (const std::string_view line : Split(text, '\n')) log.Error("{}", line);
     Print(stderr, "Error: {}\n", text);
-}
-
-std::optional<int64_t> ParseMoney(std::string_view text)
-{
-    text = Trim(text);
-    const size_t point = text.find('.');
-    const std::string_view whole = text.substr(0, point);
-    std::string decimals(point == std::string_view::npos ? "" : text.substr(point + 1));
-    const auto digits = [](std::string_view part) {
-        return std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c) != 0; });
-    };
-    if (text.empty() || whole.size() > 10 || decimals.size() > 8) return std::nullopt;
-    if (!digits(whole) || !digits(decimals)) return std::nullopt;
-    decimals.resize(8, '0');
-    const int64_t amount = LenientInteger(whole) * 100'000'000 + LenientInteger(decimals);
-    if (amount > kMaxMoney) return std::nullopt;
-    return amount;
 }
 
 Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log)

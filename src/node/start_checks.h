@@ -24,7 +24,4 @@ Result<> ApplyLogCategories(const ArgsManager& args, FileLogger& log);
  *  only path accessed is the directory of -blocksdir. */
 Result<> CheckParameters(const ArgsManager& args, const ChainParams& params, FileLogger& log);
 
-/** "0.00001" BTC in satoshi; nothing: malformed, or above the money supply. */
-std::optional<int64_t> ParseMoney(std::string_view text);
-
 } // namespace ibd

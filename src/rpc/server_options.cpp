@@ -62,6 +62,10 @@ Result<> ReadBind(const ArgsManager& args, uint16_t default_port, Logger& logger
     }
     for (const std::string& text : args.GetAll("-rpcbind")) {
         IBD_ASSIGN_OR_RETURN(auto address, ParseBind(text, port));
+        if (const auto parsed = NetAddress::Parse(address.host); parsed && parsed->IsBindAny()) {
+            logger.Warning("The RPC server is not safe to expose to untrusted networks such as the "
+                           "public internet");
+        }
         http.bind.push_back(std::move(address));
     }
     return {};

@@ -36,7 +36,8 @@ uint64_t MachineMemory();
 template <typename... Args>
 void Print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args)
 {
-    (void)std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stream);
+    const std::string text = fmt::format(format, std::forward<Args>(args)...);
+    (void)std::fwrite(text.data(), 1, text.size(), stream); // text from files may have null bytes
 }
 
 } // namespace ibd

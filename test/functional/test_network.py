@@ -306,7 +306,8 @@ class Addresses(Peers):
         self.assertEqual(status, 1)
         self.assertRegex(errors, r"^Error: Unable to bind to 127\.0\.0\.1:\d+ on this computer\. "
                                  r".* is probably already running\.\n"
-                                 r"Failed to listen on any port\. Use -listen=0 if you want this")
+                                 r"Error: Failed to listen on any port\. Use -listen=0 if you want "
+                                 "this")
 
     def test_calls_without_network_part(self):
         node = self.node().start("-connect=0")

@@ -44,6 +44,9 @@ class Refusals(FunctionalTest):
                 ("-maxuploadtarget=x", "Unable to parse -maxuploadtarget: 'x'"),
                 ("-proxy=host.invalid", "Invalid -proxy address or hostname: 'host.invalid'"),
                 ("-onlynet=foo", "Unknown network specified in -onlynet: 'foo'"),
+                ("-pid=/none/pid",
+                 "Unable to create the PID file '/none/pid': No such file or directory (2)"),
+                ("-blockcompression=x", "-blockcompression=x: must be 0 to 19"),
                 ("-uacomment=(", "User Agent comment (() contains unsafe characters."),
                 ("-vbparams=x:1:2", "Invalid deployment (x)")):
             with self.subTest(option):
@@ -70,6 +73,13 @@ class Refusals(FunctionalTest):
         path.write_text('{"dbcache": 5, "dbcache": 6}')
         self.assert_says(node, "Settings file could not be read:\n- Found duplicate key dbcache in "
                                f"settings file {path}")
+        for value in ({"a": 1}, [[1]], [None]):
+            path.write_text(json.dumps({"uacomment": value}))
+            self.assert_says(node, f"Settings file {path}: "
+                                   f"{json.dumps(value, separators=(',', ':'))} is no value for "
+                                   "uacomment")
+        path.write_text('{"signet": true}')
+        self.assertEqual(node.run()[0], 1)
 
     def test_oddities_are_told(self):
         node = self.node()

@@ -474,8 +474,8 @@ TEST_CASE("two cannot listen at one address", "[network]")
     REQUIRE_FALSE(started);
     CHECK(started.Message() ==
           "Unable to bind to " + kit.Address().ToString() +
-              " on this computer. ibd-booster is probably already running.\nFailed to listen on "
-              "any port. Use -listen=0 if you want this.");
+              " on this computer. ibd-booster is probably already running.\nError: Failed to "
+              "listen on any port. Use -listen=0 if you want this.");
     CHECK(second.Info().Peers().empty()); // asked without a thread
 }
 

@@ -1,4 +1,5 @@
 // bitcoind's options: their parsed values, and refused values.
+#include "mempool/pool_config.h"
 #include "net/network_config.h"
 #include "net/option_rows.h"
 #include "node/option_table.h"

@@ -6,6 +6,8 @@
 
 namespace ibd {
 
+/** "0.00001" BTC in satoshi; nothing: malformed, or above the money supply. */
+std::optional<Amount> ParseMoney(std::string_view text);
 /** Reads amounts that passed CheckParameters(), and options that depend on others. */
 void ReadPolicy(const ArgsManager& args, PolicyOptions& out);
 /** Sets `out` if the option is given; the value passed CheckParameters(). */
