@@ -21,7 +21,8 @@ struct Subscription {
     EventKinds kinds; //!< subscribed kinds; events of other kinds do not enter the queue
     WhenFull when_full = WhenFull::kResync;
     size_t capacity = 1024; //!< events; at least 1
-    /** During the initial download a thread of the lowest priority serves the consumer. */
+    /** During the initial download a thread of the lowest priority serves the consumer, as long as
+     *  the queue is less than half full. */
     bool yields = false;
 };
 
@@ -56,6 +57,8 @@ public:
     uint64_t Dropped() const { return m_dropped; }
     WhenFull Policy() const { return m_subscription.when_full; }
     bool Yields() const { return m_subscription.yields; }
+    /** Whether the consumer is so far behind that events may soon be lost. */
+    bool IsHalfFull() const { return m_events >= m_subscription.capacity / 2 + 1; }
 
 private:
     bool IsFull() const { return m_events >= m_subscription.capacity; }

@@ -63,11 +63,14 @@ void Events::Work(const std::string& thread, bool low)
             }
             lane->handling = lane->queue.FirstNumber();
             entry = lane->queue.Pop();
-            m_changed.notify_all(); // the queue has space
         }
+        // Without the lock: a woken thread would take the processor of one of low priority.
+        m_changed.notify_all(); // the queue has space
         Deliver(lane->consumer, entry);
-        const Lock lock(m_mutex);
-        lane->handling = 0;
+        {
+            const Lock lock(m_mutex);
+            lane->handling = 0;
+        }
         m_changed.notify_all(); // for Drain()
     }
 }
@@ -80,7 +83,8 @@ Events::Lane* Events::Next(const std::string& thread, bool low)
     for (const auto& lane : m_lanes) {
         if (lane->thread != thread) continue;
         if (lane->handling != 0) return nullptr;
-        if (lane->queue.Empty() || low != (lane->queue.Yields() && m_downloading)) continue;
+        const bool yields = lane->queue.Yields() && m_downloading && !lane->queue.IsHalfFull();
+        if (lane->queue.Empty() || low != yields) continue;
         if (!next || lane->queue.FirstNumber() < next->queue.FirstNumber()) next = lane.get();
     }
     return next;

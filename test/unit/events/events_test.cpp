@@ -255,7 +255,7 @@ Event Downloading(int32_t height, bool downloading)
 }
 
 /** Notes the threads that it is called on. */
-class Noting final : public Recorder {
+class Noting : public Recorder {
 public:
     void Take(const Event& event) override
     {
@@ -288,6 +288,32 @@ TEST_CASE("a consumer that yields has a thread of low priority during the initia
     events.Stop();
     REQUIRE(yields.threads == std::vector<std::string>{"a", "a-low", "a-low", "a"});
     REQUIRE(other.threads == std::vector<std::string>(4, "b"));
+}
+
+TEST_CASE("a consumer that yields has its ordinary thread while its queue is half full")
+{
+    class Slow final : public Noting {
+    public:
+        void Take(const Event& event) override
+        {
+            Noting::Take(event);
+            if (heights.size() > 1) return;
+            m_reached.set_value();
+            m_go.get_future().wait();
+        }
+        std::promise<void> m_reached, m_go;
+    } slow;
+    Events events;
+    events.AddConsumer(slow, {.kinds = kTips, .capacity = 4, .yields = true}, "a");
+    events.Start();
+    events.Publish(Downloading(1, true));
+    slow.m_reached.get_future().wait();
+    for (const int32_t height : {2, 3, 4}) events.Publish(Downloading(height, true));
+    slow.m_go.set_value();
+    events.Drain();
+    events.Stop();
+    REQUIRE(slow.heights == UpTo(4));
+    REQUIRE(slow.threads == std::vector<std::string>{"a-low", "a", "a-low", "a-low"});
 }
 
 TEST_CASE("events of a consumer that yields stay in order, and Stop() delivers all")
