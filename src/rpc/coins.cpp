@@ -165,8 +165,11 @@ UniValue TxOutSetInfo(const ChainContext& context, const RpcCall& call)
     BlockAmounts amounts;
     if (call.Has(1)) {
         if (kind == CoinsHashKind::kSerialized3) {
+            const bool indexed = FindIndex(context, &Indexes::CoinStats) != nullptr;
             throw RpcError{RpcCode::kInvalidParameter,
-                           "Querying specific block heights requires coinstatsindex"};
+                           indexed ? "hash_serialized_3 hash type cannot be queried for a specific "
+                                     "block"
+                                   : "Querying specific block heights requires coinstatsindex"};
         }
         target = &FindOnMainChain(chain.Read(), call.At(1));
         const StoredBlock stored = chain.Where(*target);

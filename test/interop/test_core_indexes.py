@@ -124,6 +124,7 @@ class Indexes(FunctionalTest):
         for block in (None, 0, 1, 102, 104, 106, *(block.hash() for block in self.blocks[100:])):
             found += [("gettxoutsetinfo", kind, block) for kind in ("muhash", "none")]
             found.append(("gettxoutsetinfo", "muhash", block, False))
+        found += [("gettxoutsetinfo", "hash_serialized_3", 102, use) for use in (True, False)]
         scripts = [f"raw({tx.outputs[0][1].hex()})" for tx in self.blocks[104].txs[:2]]
         for ends, check in itertools.product(([], [100], [101, 104], [104, 103], [500]), (0, 1)):
             heights = ends + [None] * (2 - len(ends))
