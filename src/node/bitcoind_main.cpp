@@ -268,7 +268,7 @@ int Start::Report(const Result<>& result)
 {
     if (result) return EXIT_SUCCESS;
     if (m_uncaptioned) {
-        m_log.Info("{}", result.Message());
+        LogLines(m_log, LogLevel::kInfo, result.Message());
         Print(stderr, "{}\n", result.Message());
         return EXIT_FAILURE;
     }

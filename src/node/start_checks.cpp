@@ -219,15 +219,27 @@ Result<bool> WantsFilterIndex(const ArgsManager& args)
     return true;
 }
 
+void LogLines(Logger& log, LogLevel level, std::string_view text)
+{
+    constexpr std::string_view kCaption = "Error: "; // of a second error; the level says it
+    for (std::string_view line : Split(text, '\n')) {
+        if (line.starts_with(kCaption)) line.remove_prefix(kCaption.size());
+        if (line.empty()) continue;
+        level == LogLevel::kError     ? log.Error("{}", line)
+        : level == LogLevel::kWarning ? log.Warning("{}", line)
+                                      : log.Info("{}", line);
+    }
+}
+
 void InitWarning(Logger& log, const std::string& text)
 {
-    for (const std::string_view line : Split(text, '\n')) log.Warning("{}", line);
+    LogLines(log, LogLevel::kWarning, text);
     Print(stderr, "Warning: {}\n", text);
 }
 
 void InitError(Logger& log, const std::string& text)
 {
-    for (const std::string_view line : Split(text, '\n')) log.Error("{}", line);
+    LogLines(log, LogLevel::kError, text);
     Print(stderr, "Error: {}\n", text);
 }
 

@@ -9,6 +9,8 @@
 
 namespace ibd {
 
+/** Logs each line of a text. */
+void LogLines(Logger& log, LogLevel level, std::string_view text);
 /** Prints "Warning: <text>" on stderr and in the log. */
 void InitWarning(Logger& log, const std::string& text);
 /** The same with "Error: ". */

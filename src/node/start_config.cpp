@@ -1,6 +1,7 @@
 // See start_config.h.
 #include "node/start_config.h"
 #include "node/options.h"
+#include "node/start_checks.h"
 #include "util/strings.h"
 
 namespace ibd {
@@ -78,8 +79,8 @@ void LogConfigOddities(const ArgsManager& args, const StartConfig& config, Logge
         log.Info("Included configuration file {}", name);
     }
     if (!config.ignored.empty()) {
-        config.paths.config.empty() ? log.Info("{}", config.ignored)
-                                    : log.Warning("{}", config.ignored);
+        const bool disabled = config.paths.config.empty();
+        LogLines(log, disabled ? LogLevel::kInfo : LogLevel::kWarning, config.ignored);
     }
     for (const std::string& text : config.settings.warnings) log.Warning("{}", text);
 }
