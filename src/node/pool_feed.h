@@ -1,8 +1,9 @@
 // PoolFeed: keeps the transaction pool in step with the chain. Confirmed transactions leave it;
 // after a reorganisation transactions of disconnected blocks return if they are still valid
-// (mempool/reorganise.h). During a reorganisation the pool's gate is closed. Owned by the node.
-// Called on the thread that changes the chain. Memory: kMostReturned bytes of transactions during a
-// reorganisation; above it the youngest and their descendants are dropped.
+// (mempool/reorganise.h), after invalidateblock only those of the last ten. During a reorganisation
+// the pool's gate is closed. Owned by the node. Called on the thread that changes the chain.
+// Memory: kMostReturned bytes of transactions during a reorganisation; above it the youngest and
+// their descendants are dropped.
 #pragma once
 
 #include "mempool/reorganise.h"
