@@ -490,8 +490,9 @@ void Node::LoadPool()
         const Result<> loaded =
             ImportPool(file, {}, m_submission, m_pool, m_env, m_log, m_interrupt);
         if (!loaded) {
-            m_log.Warning("Failed to deserialize mempool data on file: {}. Continuing anyway.",
-                          loaded.Message());
+            m_log.Warning(
+                "Failed to deserialize mempool data on file: '{}': {}. Continuing anyway.",
+                file.string(), loaded.Message());
         }
     }
     m_pool_context.loaded = !m_interrupt;

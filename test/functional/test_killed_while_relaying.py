@@ -167,7 +167,7 @@ class KilledWhileRelaying(FunctionalTest):
             self.victim.kill()
         self.victim.start()
         wait_until(lambda: self.victim.rpc("getmempoolinfo")["loaded"], "a loaded pool")
-        self.assertNotIn("was not read to its end", self.victim.log_text)
+        self.assertNotIn("Failed to deserialize mempool data on file", self.victim.log_text)
 
     def has_inputs(self, tx, pool):
         return all(txid in pool or self.victim.rpc("gettxout", txid, vout, False)

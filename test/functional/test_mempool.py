@@ -156,7 +156,7 @@ class Pool(FunctionalTest):
             self.wait_until_loaded()
             self.assertEqual(len(self.pool()), left)
             line = [line for line in self.main.log_text.splitlines()
-                    if "was not read to its end" in line][-1]
+                    if "Failed to deserialize mempool data on file" in line][-1]
             self.assertIn(text, line)
             self.main.stop()
         self.main.start()
