@@ -57,7 +57,7 @@ SnapshotHeader ReadHeader(const ChainContext& context, const Path& path)
 UniValue LoadTxOutSet(const ChainContext& context, const RpcCall& call)
 {
     ChainManager& chain = context.Chain();
-    const std::string name = call.String(0);
+    const std::string& name = call.String(0);
     const Path path = name.empty() ? Path() : context.net_dir / name;
     const SnapshotHeader header = ReadHeader(context, path);
     const auto run = [&](const std::function<Result<>()>& task) {
