@@ -1,6 +1,8 @@
 // See bech32.h.
 #include "keys/bech32.h"
 
+#include "util/strings.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -105,9 +107,7 @@ Bech32Fault ChecksumFault(std::string_view prefix, ByteSpan digits)
 std::string LowerCase(std::string_view text)
 {
     std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    std::ranges::transform(out, out.begin(), ToLower);
     return out;
 }
 

@@ -24,9 +24,7 @@ UniValue Save(const PoolContext& context)
 bool Option(const RpcCall& call, const char* name, bool otherwise)
 {
     const UniValue& value = call.Option(1, name);
-    if (value.isNull()) return otherwise;
-    if (value.isBool()) return value.get_bool();
-    throw RpcError{RpcCode::kTypeError, WrongTypeText(value, UniValue::VBOOL)};
+    return value.isNull() ? otherwise : ParseBool(value);
 }
 
 UniValue Import(const PoolContext& context, const RpcCall& call)

@@ -17,8 +17,8 @@ constexpr size_t kChecksumSize = sizeof(ShortDigest);
 constexpr uint8_t kFullValidationFlag = 1;
 constexpr uint8_t kPublishedFlag = 2;
 constexpr uint8_t kCoinsOnlyFlag = 4;
-constexpr uint8_t kKnownHeightFlag =
-    8; //!< only with kFullValidationFlag; missing: an older program
+/** Only with kFullValidationFlag, which older programs set alone. */
+constexpr uint8_t kKnownHeightFlag = 8;
 constexpr uint8_t kAllFlags =
     kFullValidationFlag | kPublishedFlag | kCoinsOnlyFlag | kKnownHeightFlag;
 constexpr size_t kRunEntrySize = 28;

@@ -1,6 +1,8 @@
 // See base32.h.
 #include "util/base32.h"
 
+#include "util/strings.h"
+
 namespace ibd {
 
 namespace {
@@ -10,8 +12,7 @@ constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
 /** 0 .. 31; 32: not a digit. */
 uint32_t DigitValue(char c)
 {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const size_t at = kDigits.find(c);
+    const size_t at = kDigits.find(ToLower(c));
     return at == std::string_view::npos ? 32 : static_cast<uint32_t>(at);
 }
 

@@ -28,9 +28,7 @@ constexpr const char* kNetworkNames[kAddressNetworkCount] = {
 std::string LowerCase(std::string_view text)
 {
     std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    std::ranges::transform(out, out.begin(), ToLower);
     return out;
 }
 
