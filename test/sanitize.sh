@@ -23,7 +23,12 @@ test_hints_files.ChangedInUse test_process test_rpc test_crash test_own_hints \
 test_undo.Background test_undo.BrokenFarBelow test_undo_last_blocks test_undo.Interrupted \
 test_full_validation test_hints_calls"
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
-export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/test/tsan.supp"
+# Tests run programs as a user who may not read the clone.
+suppressions=$(mktemp)
+trap 'rm -f "$suppressions"' EXIT
+cp test/tsan.supp "$suppressions"
+chmod a+r "$suppressions"
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$suppressions"
 export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000} IBD_SANITIZED=$preset
 
 cmake --preset "$preset" >/dev/null
