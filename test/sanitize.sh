@@ -26,8 +26,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktra
 # Tests run programs as a user who may not read the clone.
 suppressions=$(mktemp)
 trap 'rm -f "$suppressions"' EXIT
-cp test/tsan.supp "$suppressions"
-chmod a+r "$suppressions"
+install -m 644 test/tsan.supp "$suppressions"
 export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$suppressions"
 export IBD_KILLS=${IBD_KILLS:-2} IBD_OUTPUTS=${IBD_OUTPUTS:-60000} IBD_SANITIZED=$preset
 

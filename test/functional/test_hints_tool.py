@@ -33,8 +33,8 @@ class ToolTest(FunctionalTest):
         self.assertEqual(done.returncode, status, done.stderr)
         if status == 0:
             # Sanitized it takes so long that it shows its progress.
-            self.assertRegex(done.stderr,
-                             r"\A(\w+: (\w+: )?[\d.]+ .*\n)*\Z" if SANITIZED else r"\A\Z")
+            progress = r"((\w+: \d+|Join: \w+: \d+(\.\d)?) .*\n)*" if SANITIZED else ""
+            self.assertRegex(done.stderr, rf"\A{progress}\Z")
             return done.stdout
         self.assertLessEqual(done.stderr.count("\n"), 1)
         return done.stderr or done.stdout
