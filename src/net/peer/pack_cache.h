@@ -35,7 +35,8 @@ private:
     size_t m_bytes = 0;
 };
 
-/** Times in microseconds. */
+/** Times in microseconds. Starts with all that can be saved up, so that a first small batch does
+ *  not send the next ones out plain. */
 class PackBudget {
 public:
     static constexpr int64_t kMost = 1'000'000; //!< that can be saved up, at 100 %
@@ -55,7 +56,7 @@ public:
 
 private:
     const int64_t m_percent;
-    int64_t m_balance = 0; //!< hundredths of microseconds
+    int64_t m_balance = kMost * m_percent; //!< hundredths of microseconds
     int64_t m_last = 0;
 };
 

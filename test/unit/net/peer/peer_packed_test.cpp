@@ -273,6 +273,8 @@ TEST_CASE("without time to pack, blocks go out plain", "[packed]")
 
     PackBudget budget(25);
     CHECK(budget.Allows(1'000'000));
+    budget.Spend(250'000); // a quarter of kMost
+    CHECK(budget.Allows(1'000'000));
     budget.Spend(100'000);
     CHECK_FALSE(budget.Allows(1'100'000)); // a quarter of the time is earned back
     CHECK(budget.Allows(1'400'000));
