@@ -93,8 +93,7 @@ bool Send(const Socket& socket, std::string_view bytes, Clock::time_point end)
 /** The value of a header in an answer's head, which is in lower case. */
 std::optional<std::string> Header(std::string_view head, std::string_view name)
 {
-    std::string lower(head);
-    std::transform(lower.begin(), lower.end(), lower.begin(), ToLower);
+    const std::string lower = ToLower(head);
     const size_t at = lower.find("\n" + std::string(name) + ":");
     if (at == std::string::npos) return std::nullopt;
     const size_t begin = at + name.size() + 2;

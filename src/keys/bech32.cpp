@@ -104,13 +104,6 @@ Bech32Fault ChecksumFault(std::string_view prefix, ByteSpan digits)
     return fault;
 }
 
-std::string LowerCase(std::string_view text)
-{
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), ToLower);
-    return out;
-}
-
 } // namespace
 
 Bech32Fault FindBech32Fault(std::string_view text)
@@ -125,7 +118,7 @@ Bech32Fault FindBech32Fault(std::string_view text)
     if (auto bad = BadCharacters(text); !bad.empty()) {
         return {"Invalid character or mixed case", std::move(bad)};
     }
-    const std::string folded = LowerCase(text);
+    const std::string folded = ToLower(text);
     const size_t one = folded.rfind('1');
     if (one == std::string::npos) return {"Missing separator", {}};
     if (one == 0 || one + kChecksumDigits >= text.size()) {
@@ -159,7 +152,7 @@ std::string EncodeBech32(Bech32Kind kind, std::string_view prefix, ByteSpan digi
 std::optional<Bech32Text> DecodeBech32(std::string_view text)
 {
     if (text.size() > kMaxLength || !BadCharacters(text).empty()) return std::nullopt;
-    const std::string folded = LowerCase(text);
+    const std::string folded = ToLower(text);
     const size_t one = folded.rfind('1');
     if (one == std::string::npos || one == 0 || one + 1 + kChecksumDigits > text.size()) {
         return std::nullopt;

@@ -107,6 +107,13 @@ std::string_view Trim(std::string_view text)
     return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
+std::string ToLower(std::string_view text)
+{
+    std::string out(text);
+    for (char& c : out) c = ToLower(c);
+    return out;
+}
+
 std::vector<std::string_view> Split(std::string_view text, char separator)
 {
     std::vector<std::string_view> parts;

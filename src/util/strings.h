@@ -39,6 +39,7 @@ constexpr char ToLower(char c)
 {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
+std::string ToLower(std::string_view text);
 
 /** The parts between `separator`s; an empty text has one empty part. */
 std::vector<std::string_view> Split(std::string_view text, char separator);

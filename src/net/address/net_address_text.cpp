@@ -5,7 +5,6 @@
 #include "util/endian.h"
 #include "util/strings.h"
 
-#include <algorithm>
 #include <memory>
 
 #include <netdb.h>
@@ -24,13 +23,6 @@ constexpr size_t kI2pDigits = 52; //!< base32 of 32 bytes
 
 constexpr const char* kNetworkNames[kAddressNetworkCount] = {
     "not_publicly_routable", "ipv4", "ipv6", "onion", "i2p", "cjdns", "internal"};
-
-std::string LowerCase(std::string_view text)
-{
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), ToLower);
-    return out;
-}
 
 /** Public key, checksum, version: the contents of a Tor name (rend-spec-v3). */
 Bytes OnionBytes(ByteSpan public_key)
@@ -129,7 +121,7 @@ const char* AddressNetworkName(AddressNetwork network)
 
 std::optional<AddressNetwork> ParseAddressNetwork(std::string_view name)
 {
-    const std::string lower = LowerCase(name);
+    const std::string lower = ToLower(name);
     for (const Net network : {Net::kIpv4, Net::kIpv6, Net::kOnion, Net::kI2p, Net::kCjdns}) {
         if (lower == AddressNetworkName(network)) return network;
     }
@@ -150,7 +142,7 @@ std::optional<NetAddress> NetAddress::ParseOnion(std::string_view text)
 std::optional<NetAddress> NetAddress::ParseI2p(std::string_view text)
 {
     if (text.size() != kI2pDigits + kI2pSuffix.size()) return std::nullopt;
-    if (LowerCase(text.substr(kI2pDigits)) != kI2pSuffix) return std::nullopt;
+    if (ToLower(text.substr(kI2pDigits)) != kI2pSuffix) return std::nullopt;
     const auto bytes = FromBase32(std::string(text.substr(0, kI2pDigits)) + "====");
     if (!bytes || bytes->size() != SizeOf(Net::kI2p)) return std::nullopt;
     return NetAddress(Net::kI2p, *bytes);

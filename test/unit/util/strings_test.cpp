@@ -59,6 +59,7 @@ TEST_CASE("splitting, trimming, escaping")
     CHECK(Split("", ',') == std::vector<std::string_view>{""});
     CHECK(Trim(" \t a b\r\n") == "a b");
     CHECK(Trim(" \n").empty());
+    CHECK(ToLower("AZ@[az 09\xc3\x84") == "az@[az 09\xc3\x84");
     CHECK(EscapeControl("a\n\x1b[1m\x7f\xc3\xa9") == "a\\x0a\\x1b[1m\\x7f\xc3\xa9");
 }
 
