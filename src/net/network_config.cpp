@@ -142,7 +142,6 @@ void ReadBounds(const ArgsManager& args, PeerNetworkOptions& out)
 {
     const int64_t timeout = args.GetInt("-timeout", kDefaultTimeout);
     out.connect_milliseconds = timeout > 0 ? timeout : kDefaultTimeout;
-    out.max_upload = ParseByteUnits(args.Get("-maxuploadtarget", "0M"), 1 << 20).value_or(0);
     const std::vector<std::string> tests = args.GetAll("-test");
     out.fixed_addrman_key = std::find(tests.begin(), tests.end(), "addrman") != tests.end();
 }
@@ -275,6 +274,15 @@ std::string UserAgent(const ArgsManager& args)
     return fmt::format("{}({})/", agent, fmt::join(comments, "; "));
 }
 
+Result<uint64_t> ReadUploadTarget(const ArgsManager& args)
+{
+    constexpr uint64_t kMebibyte = 1 << 20;
+    const std::string target = args.Get("-maxuploadtarget", "0M");
+    const auto bytes = ParseByteUnits(target, kMebibyte);
+    if (!bytes) return BadData("Unable to parse -maxuploadtarget: '{}'", target);
+    return *bytes;
+}
+
 Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
 {
     const ArgsManager& args = source.args;
@@ -298,6 +306,7 @@ Result<PeerNetworkOptions> ReadNetworkOptions(const NetworkConfigSource& source)
     }
     ReadPeers(args, out.peers);
     ReadBounds(args, out);
+    IBD_ASSIGN_OR_RETURN(out.max_upload, ReadUploadTarget(args));
     ReadConnect(args, out);
     IBD_RETURN_IF_ERROR(ReadProxies(args, out));
     out.listen_port = ListenPort(args, source.params);

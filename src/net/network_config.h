@@ -27,6 +27,9 @@ Result<> ReadListenOptions(const NetworkConfigSource& source, PeerNetworkOptions
  *  name and version, with the comments of -uacomment. */
 std::string UserAgent(const ArgsManager& args);
 
+/** Reads -maxuploadtarget: bytes a day; 0: no limit. */
+Result<uint64_t> ReadUploadTarget(const ArgsManager& args);
+
 /** Reads -proxy and -onion, and the networks that can be reached through them. */
 Result<> ReadProxies(const ArgsManager& args, PeerNetworkOptions& options);
 

@@ -9,7 +9,6 @@
 #include "node/start_checks.h"
 #include "node/start_config.h"
 #include "rpc/server_options.h"
-#include "util/byte_units.h"
 #include "util/process.h"
 #include "util/version.h"
 
@@ -247,10 +246,7 @@ Result<> Start::Run(const std::function<void()>& started)
 {
     m_signals.emplace();
     IBD_ASSIGN_OR_RETURN(const auto dir, OpenDataDir());
-    const std::string target = m_args.Get("-maxuploadtarget", "0M");
-    if (!ParseByteUnits(target, 1 << 20)) {
-        return BadData("Unable to parse -maxuploadtarget: '{}'", target);
-    }
+    IBD_RETURN_IF_ERROR(ReadUploadTarget(m_args)); // before the log opens, as in Core
     IBD_ASSIGN_OR_RETURN(const auto log_options, ReadLogOptions(m_args, dir->Net(), m_log));
     const std::optional<Path> pid_file = PidFile(m_args, dir->Net());
     if (pid_file) IBD_RETURN_IF_ERROR(WritePidFile(m_env, *pid_file));
