@@ -3,9 +3,9 @@
 
     dashboard.py [--datadir DIR] [--chain NAME] [--rpcport PORT] [--port PORT]
 
-The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. It logs in to the
-node with the cookie in the data directory, asks read-only calls once a second, and fetches nothing
-from elsewhere. It needs only Python. The node may be stopped and started meanwhile.
+The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. The program logs in
+to the node with the cookie in the data directory, asks read-only calls once a second, and fetches
+nothing from elsewhere. It needs only Python. The node may be stopped and started meanwhile.
 """
 
 import argparse

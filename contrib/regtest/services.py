@@ -119,9 +119,11 @@ class Stack:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=20, help="between two blocks")
-    parser.add_argument("--blocks", type=int, default=0, help="to end after; 0: at Ctrl-C")
-    parser.add_argument("--bindir", default=ROOT / "build" / "bin", help="programs of this node")
+    parser.add_argument("--seconds", type=float, default=20, help="seconds between two blocks")
+    parser.add_argument("--blocks", type=int, default=0,
+                        help="stop after this number of blocks; 0: run until Ctrl-C")
+    parser.add_argument("--bindir", default=ROOT / "build" / "bin",
+                        help="folder of this node's programs")
     args = parser.parse_args()
     if not (pathlib.Path(args.bindir) / "bitcoind").exists():
         parser.error(f"no bitcoind in {args.bindir}: build it (README.md), or name it by --bindir")

@@ -47,7 +47,8 @@ Result<int32_t> FullMark::Load() const
     if (line.substr(end + 1) != ChecksumOf(line.substr(0, end)) + "\n") return 0;
     int32_t height = 0, known_height = 0;
     const auto read = std::from_chars(line.data() + m_key.size(), line.data() + end, height);
-    if (read.ptr == line.data() + end) return 0; // of an older program, which had batches only
+    // Older programs did not record the height of batches.
+    if (read.ptr == line.data() + end) return 0;
     std::from_chars(read.ptr + 1, line.data() + end, known_height);
     return std::min(height, known_height) <= m_known_height ? height : 0;
 }

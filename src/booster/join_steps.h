@@ -13,7 +13,7 @@ public:
 
     using Join = std::function<Result<JoinVerdict>(BlockSupply&)>;
     /** Joins the blocks up to `terminal`, stored or from `peers` (may be null). `besides`: see
-     *  OwnHintsRoom(). */
+     *  JoinBesides. */
     Result<JoinVerdict> WithBlocks(const HeaderNode& terminal, BlockFetcher* peers,
                                    const JoinBesides& besides, const Join& join);
     /** Call it after kNoRoom. If the user did not request the work, the serial engine takes over,

@@ -97,7 +97,7 @@ Result<VerdictKind> OwnSync::RunTo(const HeaderNode& terminal, Start& start)
     return end;
 }
 
-/** kDone: `start` has them. */
+/** kDone: the hints are in `start.made`. */
 Result<VerdictKind> OwnSync::MakeHints(const HeaderNode& terminal, Start& start,
                                        const JoinBesides& besides)
 {
@@ -151,7 +151,7 @@ Result<VerdictKind> OwnSync::Fold(const HeaderNode& terminal, const MadeHints& m
     return m_fold.Conclude(terminal, verdict);
 }
 
-/** With a new index, which has no undo data. */
+/** The steps after a new index is built; it has no undo data yet. */
 std::vector<WorkStep> OwnSync::StepsAfterIndex(bool values) const
 {
     const bool joins = m_parts.Booster().full_validation || m_check.MustCheckRules();

@@ -120,7 +120,7 @@ struct ChainParams {
     uint64_t assumed_chainstate_size_gb = 0; //!< of the chainstate, 10^9 bytes
     bool default_consistency_checks = false; //!< of -checkblockindex and the like in Core
     bool is_test_chain = false;
-    bool is_mockable = false; //!< allows setmocktime and generate
+    bool is_mockable = false; //!< allows setmocktime and mockscheduler
     // Memory bounds of a HeaderSync with one peer (net/peer/header_sync.h).
     int headers_sync_commitment_period = 0; //!< headers for each stored commitment bit
     int headers_sync_redownload_buffer = 0; //!< headers held back until this many follow them

@@ -32,14 +32,15 @@ Usage:
 generate  make hints from block files, with or without a snapshot of dumptxoutset. After a stop the
           same command continues.
 convert   convert hints to another format. Some conversions need the blocks: --blocks.
-info      print format, heights, counts, hints id and the mean of unspent outputs over height.
+info      print format, heights, counts, hints id, and the mean number of unspent outputs per block,
+          by height.
 verify    check hints against the blocks, by the checks of a node.
 diff      list the heights at which hints differ. Exit status 1 if there are any.
 bench     measure how fast a file is opened and read.
 
 Options:
   --blocks=DIR     block files, or a data directory
-  --force          replace OUT
+  --force          replace OUT, or the file of --plot
   --format=F       format to write (default: container)
   --from=F         format of the input, if it cannot be detected
   --height=N       last block of the hints (default: the block with the most work)
@@ -223,8 +224,8 @@ Result<Path> ToolContext::Target(const Path& out) const
     const uint64_t left = OutputWork::SizeAt(env, target);
     return BadData("{} exists (replace it with --force){}", out.string(),
                    left == 0 ? ""
-                             : fmt::format("; {}.work keeps {} of a command that made it or was to "
-                                           "replace it, which you may remove",
+                             : fmt::format("; {}.work has {} of unfinished work of an earlier "
+                                           "command for this file; you may remove it",
                                            target.string(), FormatBytes(left)));
 }
 

@@ -38,8 +38,8 @@ public:
     /** Checks that pruning has not deleted blocks that an index needs. Call it before Start(). The
      *  error text is Core's. */
     Result<> CheckBlocks() const;
-    /** A sentence for each index that will not fit on the disk in addition to those before it. Call
-     *  it before Start(). */
+    /** A warning for each index that does not fit on the disk after the indexes before it. Call it
+     *  before Start(). */
     std::vector<std::string> LackOfSpace() const;
     void Start();
     void Stop();
@@ -72,7 +72,7 @@ private:
     void Build();
     Result<bool> RunBuild();
     Result<> GoOn(Entry& entry, bool built);
-    /** Its lock keeps all blocks as long as no index is open. */
+    /** A lock that keeps all blocks; nothing: the indexes are open, or none is requested. */
     std::optional<PruneLock> NotOpen() const;
     Result<std::unique_ptr<KvStore>> OpenDb(const std::string& option, const Path& folder,
                                             size_t cache, bool wipe);

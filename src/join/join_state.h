@@ -45,7 +45,7 @@ struct JoinState {
     std::vector<uint32_t> outputs; //!< by height from 0, as hints count; kNotRead: not read yet
     /** If KeepsChecksums(), by height from 0: CRC-32C of the block. */
     std::vector<uint32_t> checksums;
-    std::vector<SpillInfo> spills; //!< of events; spills of events; none once all are paired
+    std::vector<SpillInfo> spills; //!< of events; none once all are paired
     std::vector<SpillInfo> pair_spills;
     std::vector<SpillInfo> value_spills; //!< spills of accounts and coins; none once the rules are
                                          //!< checked

@@ -3,8 +3,8 @@
 // bounded table if they are close together; unmatched events are spilled by partitions of a keyed
 // hash, and the partitions are joined one by one. Blocks come from a supply in any order; a join
 // killed at any moment can be resumed. Run() on one thread, the rest from any. Memory:
-// JoinOptions::memory_bytes, the blocks being parsed, and 12 bytes for each block of the chain. See
-// doc/develop/join.md.
+// JoinOptions::memory_bytes, the blocks being parsed, and up to 40 bytes for each block of the
+// chain. See doc/develop/join.md.
 #pragma once
 
 #include "join/hints_phase.h"

@@ -103,8 +103,9 @@ constexpr OptionRow<PeerNetworkOptions> kGeneral[] = {
      "project; 0: none are packed, and none are accepted (default: 0, up to 19)",
      kPlain, kNumber<&PeerNetworkOptions::peers, &PeerOptions::pack_level>.From(0, 19)},
     {"-blockcompressioncpu", "=<n>",
-     "Percent of a core's time that packing for peers may take (default: 25)", kPlain,
-     kNumber<&PeerNetworkOptions::peers, &PeerOptions::pack_percent>.From(0, 100)},
+     "Percent of a core's time for packing blocks for peers; a fifth of it is added for "
+     "transactions (default: 25)",
+     kPlain, kNumber<&PeerNetworkOptions::peers, &PeerOptions::pack_percent>.From(0, 100)},
     {"-blockcompressionprivacy", "",
      "Announce -blockcompression also over Tor, I2P and proxies, which tells the nodes of this "
      "project apart (default: 0)",

@@ -66,8 +66,9 @@ constexpr OptionRow<NodeOptions> kBooster[] = {
      kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_seconds>.From(1, kMaxInterval,
                                                                               " seconds")},
     {"-ibdboosterintervalbytes", "=<n>",
-     "The same in bytes of blocks; the smaller bound applies (default: 32 GiB)", kHidden,
-     kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
+     "Most work that a crash of the booster loses, in bytes of blocks; the smaller of this bound "
+     "and -ibdboosterinterval applies (default: 32 GiB)",
+     kHidden, kNumber<&NodeOptions::booster, &BoosterOptions::checkpoint_bytes>.From(1)},
     {"-ibdboosterfullvalidation", "",
      "Check every rule and script, and assume no block valid. The spent coins come from undo files "
      "if these are complete, else from the blocks; with -prune from peers (default: 0)",
@@ -174,7 +175,7 @@ Result<> ReadHints(const ArgsManager& args, const Path& net_dir, NodeOptions& ou
     if (const auto file = args.Get("-ibdboosterfile"); file && !args.IsNegated("-ibdboosterfile")) {
         if (file->empty()) return BadData("-ibdboosterfile: names no file");
         if (*file == "auto") {
-            // The option may be in bitcoin.conf, and the other one given for a single start.
+            // -ibdboosterfile=auto may be in bitcoin.conf, and -ibdbooster=0 given for one start.
             const bool never = !args.GetBool("-ibdbooster", true);
             if (!never) out.hints.folder = std::filesystem::absolute(net_dir / "hints");
         } else {
@@ -242,8 +243,8 @@ Result<> ReadBoosterOptions(const ArgsManager& args, const ChainParams& params, 
 {
     BoosterOptions& booster = out.booster;
     IBD_RETURN_IF_ERROR(ReadHints(args, net_dir, out));
-    if (booster.full_validation) out.assume_valid = {}; // no block above the terminal block either
-    // Without a hints file they are made by default.
+    if (booster.full_validation) out.assume_valid = {}; // also none above the terminal block
+    // Without a hints file the rules are checked by default.
     out.own_hints.checks = args.GetBool("-ibdboosterchecks", true);
     IBD_RETURN_IF_ERROR(CheckPruned(args, out));
     IBD_ASSIGN_OR_RETURN(booster.directory, ReadDirectory(args, params, net_dir));

@@ -25,8 +25,8 @@ constexpr OptionRow<NodeOptions> kDebug[] = {
     {"-checkblocks", "=<n>", "Blocks to check at start; 0 is all (default: 6)", kHidden,
      kClamped<&NodeOptions::check_blocks>.From(INT32_MIN, INT32_MAX)},
     {"-checklevel", "=<n>",
-     "Depth of that check. 0: read blocks, 1: rules of a block by itself, 2: undo data, 3: "
-     "disconnect in memory, 4: connect again (default: 3)",
+     "Depth of the check of -checkblocks. 0: read blocks, 1: rules of a block by itself, 2: undo "
+     "data, 3: disconnect in memory, 4: connect again (default: 3)",
      kHidden, kClamped<&NodeOptions::check_level>.From(INT32_MIN, INT32_MAX)},
     {"-checkmempool", "=<n>", "Check the pool regularly; no effect in this version",
      kHidden | kNoEffect},

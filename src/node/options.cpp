@@ -68,7 +68,8 @@ Result<> ReadTrust(const ArgsManager& args, const ChainParams& params, NodeOptio
         if (!hash) return BadData("-assumevalid={}: no hash", *text);
         out.assume_valid = *hash;
     }
-    const bool names_none = out.assume_valid.IsNull(); // -assumevalid=0 doubts no block
+    // With -assumevalid=0 the built-in block stays known as valid.
+    const bool names_none = out.assume_valid.IsNull();
     out.known_valid = names_none ? params.consensus.assume_valid : out.assume_valid;
     out.minimum_work = params.consensus.minimum_chain_work;
     if (const auto text = args.Get("-minimumchainwork")) {

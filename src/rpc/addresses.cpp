@@ -109,7 +109,7 @@ Bytes MultisigScript(int required, const std::vector<Bytes>& keys)
     return out;
 }
 
-/** The output script, and its descriptor around the inner script's. */
+/** The output script, and its descriptor; `text` is the descriptor of `inner`. */
 std::pair<Bytes, std::string> Wrap(const Bytes& inner, std::string text, MultisigForm form)
 {
     Bytes script = inner;
@@ -196,7 +196,8 @@ void AddAddressMethods(RpcTable& table, ChainContext& context)
                 {"address_type", RpcType::kString, false, "legacy",
                  "\"legacy\", \"p2sh-segwit\" or \"bech32\""}},
                "{\n  \"address\": \"str\", \"redeemScript\": \"hex\", \"descriptor\": \"str\",\n"
-               "  \"warnings\": [ \"str\", ... ]    (json array) If it is of another type\n}",
+               "  \"warnings\": [ \"str\", ... ]    (json array) Present if the address is not of "
+               "the requested type\n}",
                "2 '[\"03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd\",\"03dbc6"
                "764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626\"]'",
                [&context](const RpcCall& call) { return CreateMultisig(context, call); }});

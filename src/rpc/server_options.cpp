@@ -114,8 +114,7 @@ constexpr unsigned kPlain = OptionSpec::kPlain;
 
 constexpr OptionRow<RpcServerOptions> kRows[] = {
     {"-deprecatedrpc", "=<what>",
-     "Enable deprecated behaviour: \"warnings\" makes that field one string",
-     OptionSpec::kHidden},
+     "Enable deprecated behaviour: \"warnings\" makes that field one string", OptionSpec::kHidden},
     {"-rest", "", "Answer requests for public data below /rest/, without a login (default: 0)",
      kPlain, kFlag<&RpcServerOptions::rest>},
     {"-server", "", "Accept JSON-RPC commands (default: 1)"},
@@ -154,8 +153,8 @@ constexpr OptionRow<RpcServerOptions> kRows[] = {
      "lists for one user, only calls in both are allowed",
      kPlain, kTexts<&RpcServerOptions::auth, &RpcAuthOptions::whitelist>},
     {"-rpcwhitelistdefault", "",
-     "Whether users without a list may call nothing (1) or everything (0); by default nothing "
-     "if any -rpcwhitelist is given",
+     "Whether users without a list may call nothing (1) or everything (0) (default: 1 if any "
+     "-rpcwhitelist is given, else 0)",
      kPlain, kFlag<&RpcServerOptions::auth, &RpcAuthOptions::whitelist_default>},
     {"-rpcworkqueue", "=<n>", "RPC calls that may wait for a thread (default: 64)",
      OptionSpec::kHidden,

@@ -33,7 +33,8 @@ std::optional<Path> BaseDirectory(const ArgsManager& args)
     return path;
 }
 
-struct Nothing {}; //!< read one by one, because they determine the sources of the others
+/** No fields: code reads these options one by one, before the sources of the others are known. */
+struct Nothing {};
 
 constexpr OptionRow<Nothing> kGeneral[] = {
     {"-help", "", "Print this help and exit (also -h and -?)"},
@@ -115,7 +116,8 @@ Result<DataPaths> LoadConfiguration(Env& env, ArgsManager& args)
         if (!chain && chain.Message() == read.Message()) return chain.GetError();
         return Error{in_file(read.Message()), read.GetError().kind};
     }
-    // The file may have named another directory, which then counts; first outside of its sections.
+    // The file may name another data directory. Before the network is known, only its lines outside
+    // of sections count.
     if (!BaseDirectory(args)) return BadData("{}", in_file(missing("specified").message));
     IBD_ASSIGN_OR_RETURN(paths.chain, args.ChainName());
     args.SelectNetwork(paths.chain);

@@ -1,8 +1,8 @@
 // ChainManager: the serial engine. Owns the header tree, the active chain and the coins; takes
 // blocks and headers, and keeps the chain of most work among the valid ones connected. Code that
-// only reads uses what it inherits from ChainView. Each topic with a state of its own is a class:
-// BlockAcceptor, BlockPruner, BlockRepair, IndexWriter, UndoKeeper, CoinsPrefetch, ScriptChoice.
-// Owned by the node.
+// only reads uses what it inherits from ChainView. Topics with a state of their own are classes,
+// such as BlockAcceptor, BlockPruner, BlockRepair, IndexWriter, UndoKeeper, CoinsPrefetch,
+// ScriptChoice. Owned by the node.
 //
 // Threads: every public method may be called from any thread. In the node, only ChainThread calls
 // those that change the chain. Locks, in the order in which they are taken:
@@ -74,8 +74,8 @@ public:
 
     /** Reads the block index. */
     Result<> LoadIndex();
-    /** Stores the genesis block unless the block files have it, or had it before it was pruned;
-     *  then only with `pruned_too`. */
+    /** Stores the genesis block unless the block files have it. A pruned genesis block is stored
+     *  again only with `pruned_too`. */
     Result<> StoreGenesis(bool pruned_too = false);
     /** Takes over the coins and makes their best block the tip. First completes a write that a
      *  crash interrupted, from the blocks. `snapshot`: the snapshot from which the coins started. A
@@ -213,8 +213,8 @@ public:
     /** There must be a tip. */
     CoinsGuard HoldCoins() const IBD_NO_THREAD_CHECK;
     bool HasCoins() const { return m_tree.has_coins; }
-    /** The block that the coins on disk are at, or below the base of a snapshot the last one up to
-     *  which the positions of all blocks are on disk; null: none. Any thread, without a lock. */
+    /** The block of the coins on disk. While blocks below a snapshot's base are missing: the last
+     *  block up to which all positions are on disk. Null: none. Any thread, without a lock. */
     const HeaderNode* Flushed() const { return m_flushed; }
     /** Estimated bytes of the coins database. */
     uint64_t EstimateCoinsSize() const

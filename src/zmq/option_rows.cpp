@@ -8,8 +8,8 @@ namespace {
 
 constexpr OptionRow<ZmqOptions> kZmq[] = {
     {"-zmqpubhashblock", "=<address>",
-     "Publish the hash of each new tip at this address: tcp://<host>:<port> or unix:<path>. This "
-     "and the following may be given several times"},
+     "Publish the hash of each new tip at this address: tcp://<host>:<port> or unix:<path>. Each "
+     "option with an <address> may be given several times"},
     {"-zmqpubhashblockhwm", "=<n>",
      "Messages that may wait for a subscriber before more are dropped (default: 1000)"},
     {"-zmqpubhashtx", "=<address>",

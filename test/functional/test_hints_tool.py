@@ -367,7 +367,7 @@ class OthersFiles(ToolTest):
         shutil.copy(self.made.container, self.out)
         for command in (self.generate, self.convert):
             told = self.tool(*command, self.out, status=1)
-            self.assertIn("out.work keeps 2.0 kB of a command", told)
+            self.assertIn("out.work has 2.0 kB of unfinished work", told)
         self.tool(*self.generate, "--force", self.out)
         self.assertFalse(work.exists())
 
