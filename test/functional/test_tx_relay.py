@@ -92,7 +92,7 @@ class Row(FunctionalTest):
         wait_until(lambda: near.rpc("getmempoolinfo")["unbroadcastcount"] == 0, "fetched")
 
     def test_packed(self):
-        for here, there, kind in ((1, 1, UNKNOWN), (1, 0, "tx"), (0, 1, "tx")):
+        for here, there in ((1, 1), (1, 0), (0, 1)):
             near = self.start(f"-blockcompression={here}")
             txs = [Tx([(*coin, REDEEM, FINAL)],
                       [(VALUE - 1_000, REDEEMED), (0, OP_RETURN_60 + os.urandom(60))])
@@ -105,10 +105,15 @@ class Row(FunctionalTest):
             self.wait_for(late, *txs)
             peer, = late.rpc("getpeerinfo")
             received = peer["bytesrecv_per_msg"]
-            self.assertEqual([name for name in received if name in ("tx", UNKNOWN)], [kind])
+            plain, packed = received.get("tx", 0), received.get(UNKNOWN, 0)
             size = sum(len(tx.raw()) for tx in txs)
-            check = self.assertLess if kind == UNKNOWN else self.assertGreater
-            check(received[kind], size)
+            if here and there:
+                self.assertGreater(packed, 0)
+                # A slow node may request the first one alone; it would not get shorter.
+                self.assertLess(plain + packed, size)
+            else:
+                self.assertEqual(packed, 0)
+                self.assertGreater(plain, size)
 
     def test_blocks_only(self):
         near, silent = self.start(), self.start("-blocksonly")
