@@ -15,7 +15,7 @@ constexpr const char* kDisagreement =
     "Warning: Found invalid chain more than 6 blocks longer than our best chain. This could be due "
     "to database corruption or consensus incompatibility with peers.";
 
-/** Work from which an invalid chain indicates a problem. */
+/** Work above which an invalid chain indicates a problem. */
 Arith256 InvalidChainThreshold(const HeaderNode& tip)
 {
     Arith256 threshold = tip.chain_work;
@@ -64,6 +64,9 @@ void ChainWarnings::ForgetReconsidered()
 void ChainWarnings::NoteOutOfReach(const HeaderNode& target, const HeaderNode& stuck, bool damaged)
 {
     if (!m_out_of_reach || LessPreferred(*m_out_of_reach, target)) m_out_of_reach = &target;
+    // A new obstacle replaces the text; a new target alone does not, or each block would warn.
+    const Stuck now(&stuck, damaged);
+    if (std::exchange(m_stuck, now) != now) Clear(NodeWarning::kMissingUndo);
     Set(NodeWarning::kMissingUndo,
         fmt::format("Warning: The chain with the most work, to block {} at height {}, cannot be "
                     "followed yet: block {} at height {} {}",

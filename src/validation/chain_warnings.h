@@ -37,11 +37,14 @@ public:
     std::vector<News> TakeNews() { return std::exchange(m_news, {}); }
 
 private:
+    using Stuck = std::pair<const HeaderNode*, bool>; //!< block, and whether it is damaged
+
     void Set(NodeWarning warning, const std::string& text);
     void Clear(NodeWarning warning);
 
     const HeaderNode* m_best_invalid = nullptr; //!< most work among blocks that broke a rule
     const HeaderNode* m_out_of_reach = nullptr; //!< best unreachable block
+    Stuck m_stuck;                              //!< of the last kMissingUndo
     std::set<NodeWarning> m_set;                //!< current warnings
     std::vector<News> m_news;
 };

@@ -334,4 +334,19 @@ TEST_CASE(
     CHECK(!engine.witness.warnings.contains(NodeWarning::kMissingUndo));
 }
 
+TEST_CASE("the warning of a chain that cannot be followed names the present obstacle")
+{
+    const HeaderNode target, next, stuck;
+    ChainWarnings warnings;
+    warnings.NoteOutOfReach(target, stuck, /*damaged=*/false);
+    REQUIRE(warnings.TakeNews().size() == 1);
+    warnings.NoteOutOfReach(next, stuck, /*damaged=*/false); // another target: no new warning
+    CHECK(warnings.TakeNews().empty());
+    warnings.NoteOutOfReach(next, stuck, /*damaged=*/true);
+    const auto news = warnings.TakeNews();
+    REQUIRE(news.size() == 2);
+    CHECK(news[0].text.empty());
+    CHECK(news[1].text.find("Peers are asked for it") != std::string::npos);
+}
+
 } // namespace ibd::test
