@@ -136,12 +136,11 @@ void BlockIntake::Take(Block block)
     const Result<BlockOutcome> outcome = m_chain.TakeBlock(std::move(block.raw));
     if (!outcome) m_fatal(outcome.GetError());
     const bool stored = outcome && outcome->is_new;
-    // Unparsable bytes had no hash for a verdict to name; an already stored block gets no new
-    // verdict.
-    if (outcome && !stored && first) Checked(block.node->hash, outcome->violation);
     const uint64_t ticket = stored ? m_thread.ActivateSoon() : 0;
     const Lock lock(m_mutex);
-    if (outcome && !stored && !first && outcome->violation) Report(note, outcome->violation);
+    // The chain reports no verdict on bytes that cannot be parsed, nor on a stored block.
+    const bool unreported = outcome && !stored && (!first || m_notes.erase(note.node->hash) > 0);
+    if (unreported && outcome->violation) Report(note, outcome->violation);
     m_bytes -= bytes;
     m_held.erase(block.node);
     if (stored) {

@@ -91,6 +91,18 @@ TEST_CASE("blocks in any order are connected when a source is no longer busy")
     node.Give(blocks[3], 7); // once more: nothing comes of it
     node.WaitFor(7);
     CHECK(node.intake.TakeRefused().empty());
+    CHECK(node.intake.TakeTaken().empty());
+    KitOptions other;
+    other.salt = 1;
+    const KitBlock beside = node.kit.Make(blocks[3], other); // never connected
+    for (const int64_t source : {8, 9}) {
+        node.Give(beside, source);
+        node.WaitFor(source);
+    }
+    const auto taken = node.intake.TakeTaken();
+    REQUIRE(taken.size() == 1);
+    CHECK(taken[0].source == 8);
+    CHECK_FALSE(taken[0].connected);
 }
 
 TEST_CASE("a refused block is reported with the peer that sent it")
