@@ -28,19 +28,19 @@ def main():
               file=sys.stderr)
     else:
         print("bitmap", file=sys.stderr)
-    top = outputs = unspent = 0
+    first, top, outputs, unspent = None, 0, 0, 0
     for height, count, indices in reader.blocks():
-        top = height
+        first, top = height if first is None else first, height
         outputs += count or 0
         unspent += len(indices)
         if args.check or args.height not in (None, height):
             continue
         if not args.indices:
             print(height, "-" if count is None else count, len(indices))
-        elif height:
+        elif height or args.height == 0:
             print(*indices)
-    if args.height is not None and not 0 <= args.height <= top:
-        raise ToolError(f"{args.file}: heights end at {top}")
+    if args.height is not None and (first is None or not first <= args.height <= top):
+        raise ToolError(f"{args.file}: heights are {first} to {top}")
     counted = f"{outputs} outputs, " if outputs else ""
     print(f"{top} blocks, {counted}{unspent} unspent", file=sys.stderr)
     return 0

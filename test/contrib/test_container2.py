@@ -44,6 +44,10 @@ class Container2(unittest.TestCase):
             code, out, err = run_tool("hints_dump.py", path)
             self.assertEqual((code, out), (0, "1 - 4\n2 - 0\n"))
             self.assertIn("2 blocks, 4 unspent", err)
+            for height in (0, 3):
+                code, out, err = run_tool("hints_dump.py", path, f"--height={height}")
+                self.assertEqual((code, out), (1, ""))
+                self.assertIn("heights are 1 to 2", err)
             with open(path, "r+b") as file:
                 file.seek(130)
                 file.write(b"\xff")
