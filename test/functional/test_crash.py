@@ -592,7 +592,9 @@ class OwnHintsPoints(RandomPoints):
         if self.undo == [NO_UNDO]:
             return
         if self.undo == self.BACKGROUND:
-            wait_until(lambda: node.rpc("verifychain", 4, 0), "undo data")
+            # The work's files are removed after the last undo data is written.
+            wait_until(lambda: not left_by_booster(node) and node.rpc("verifychain", 4, 0),
+                       "undo data")
         else:
             self.assertTrue(node.rpc("verifychain", 4, 0))
             self.assertEqual(undo_files(node).keys(), self.undo_wanted.keys())
