@@ -20,7 +20,7 @@ NAMES = re.compile(r"(run\d{6,}|spill\d{6,}|join|checkpoint)\.dat|checkpoint\.lo
                    r"(\.incomplete)?|fullvalidation\.txt|badhints\.txt|\.lock")
 KEPT = {"badhints.txt", ".lock"}  # they stay, and are small
 HALF_WRITTEN = ["ibdbooster/checkpoint.dat.new", "ibdbooster/fullvalidation.txt.new",
-                "ibdbooster/checkpoint.log", "ibdbooster/run000001.dat",  # without checkpoint.dat
+                "ibdbooster/checkpoint.log", "ibdbooster/run000000.dat",  # without checkpoint.dat
                 "ibdbooster/join.dat.new", "ibdbooster/badhints.txt.new",
                 "ibdbooster/undo/join.dat.new", "hints/keeping.part", "hints/keeping.part.gaps",
                 f"hints/swifthints-{'ab' * 32}.hints.part",
