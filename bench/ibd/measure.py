@@ -33,7 +33,7 @@ def paths(description, work="folder for chain and results"):
 
 
 def arguments(description, outputs, repeat):
-    """The same, with sizes and number of runs."""
+    """The parser of paths(), with --outputs and --repeat too."""
     parser = paths(description)
     parser.add_argument("--outputs", type=int, default=outputs)
     parser.add_argument("--repeat", type=int, default=repeat)
@@ -41,8 +41,8 @@ def arguments(description, outputs, repeat):
 
 
 def timed(command, watch=None):
-    """Runs a command to its end: returns its output, its seconds on the clock and of CPU, and the
-    bytes that it had in memory at its most. `watch`: a thread with the process id runs it."""
+    """Runs a command to its end. Returns its output and its seconds on the clock, CPU seconds and
+    peak memory in bytes. `watch`, if given, runs on its own thread and gets the process id."""
     command, start = [str(c) for c in command], time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         if watch:
@@ -56,10 +56,10 @@ def timed(command, watch=None):
                   "peak_rss": usage.ru_maxrss << 10}
 
 
-def ratio(ours, theirs):
-    """A ratio of seconds. A time below the resolution of the CPU clock counts as one tick, so that
-    the ratio is defined for very short runs."""
-    return ours / max(theirs, CLOCK_TICK)
+def ratio(value, base):
+    """value / base. A base below one tick of the CPU clock counts as one tick, so that the ratio is
+    defined for very short runs."""
+    return value / max(base, CLOCK_TICK)
 
 
 def say(name, result):

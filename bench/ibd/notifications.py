@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures what notifications by ZeroMQ add to the connection of blocks: the same blocks connected
-without, and with a subscriber to blocks, and to all topics.
+"""Measures what notifications by ZeroMQ add to the connection of blocks. The same blocks are
+connected without a subscriber, with one to the block topics, and with one to all topics.
 
     bench/ibd/notifications.py --build build --work /somewhere [--outputs 2000000] [--blocks 300]
         [--repeat 5]
 
 The chain is generated and connected once. A run disconnects the last --blocks blocks and connects
-them again from the block files, scripts assumed valid, as those of a block at the tip were checked
-when its transactions came. Measured: CPU time of the thread that connects, of the whole process
+them again from the block files. Scripts are assumed valid, because at the tip they were checked
+when the transactions arrived. Measured: CPU time of the thread that connects, of the whole process
 until all notifications are sent, and the time until the last block is connected. The subscriber is
 a process that discards what it receives. The available build of Bitcoin Core has no ZeroMQ.
 """
@@ -50,7 +50,7 @@ def discard(address, ready, received):
 
 class Listening:
     """A subscriber in a process of its own; none without topics. `later`: the node is not started
-    yet."""
+    yet, so the constructor does not wait for the subscription."""
 
     def __init__(self, topics, address, later=False):
         fork = multiprocessing.get_context("fork")

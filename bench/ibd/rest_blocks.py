@@ -5,10 +5,10 @@ Core's.
     bench/ibd/rest_blocks.py --build build --core BITCOIND --work /somewhere [--outputs 400000]
         [--seconds 10] [--repeat 3]
 
-Both programs take the same chain of large blocks and then, in turn, answer requests for them on
-kept connections, as bytes and as JSON: blocks for a second of their own CPU, which is the rate of
-one core, independent of the client and other programs. The report has the median of the repetitions
-and the ratio to Core's in the same run.
+Both programs take the same chain of large blocks. Then each in turn answers requests for them on
+persistent connections, as bytes, hex and JSON. The figure is blocks per second of the program's CPU
+time: the rate of one core, whatever the client and other programs do. The report has the median of
+the repetitions and the ratio to Core's in the same run.
 """
 import http.client
 import multiprocessing
@@ -75,9 +75,11 @@ def served(node, hashes, suffix, seconds):
                for _ in range(CONNECTIONS)]
     for client in clients:
         client.start()
-    blocks = sum(counts.get() for _ in clients)
     for client in clients:
         client.join()
+    if any(client.exitcode for client in clients):
+        raise SystemExit("a client failed, see its error above")
+    blocks = sum(counts.get() for _ in clients)
     return blocks / max(measure.cpu_of(node.process.pid) - before, measure.CLOCK_TICK)
 
 

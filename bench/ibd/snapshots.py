@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures loadtxoutset beside Bitcoin Core's, and the proof of the history below a snapshot beside
-a booster run of the same blocks.
+"""Compares loadtxoutset with Bitcoin Core's, and the proof of the history below a snapshot with a
+booster run of the same blocks.
 
     bench/ibd/snapshots.py --build build --work /somewhere [--coins 2000000] [--outputs 4000000]
         [--repeat 3] [--no-core]
 
-Loading: a snapshot of --coins coins after block 200, which both programs load in turn from an empty
-directory that has the headers. Core accepts only snapshots whose hashes are in its program: a copy
-of the program has those of this chain in the place of those of regtest's block 200. The proof: a
+Loading: both programs in turn load a snapshot of --coins coins after block 200 into a directory
+that has only the headers. Core accepts only snapshots whose hashes are in its program, so in a copy
+of it this chain's hashes replace those of regtest's block 200. The proof: a
 chain of --outputs outputs, of which all blocks are stored, and a snapshot below its last blocks;
 the run ends when the history is proven. The booster builds the chainstate up to the same block from
 the same files with hints. Figures are CPU seconds of the processes.
@@ -30,9 +30,9 @@ from interop_env import built_program  # noqa: E402
 from regtest_chain import COIN, FINAL, REDEEM, REDEEMED, Chain  # noqa: E402
 from wire import Tx  # noqa: E402
 
-# The hash of regtest's snapshot after block 200 in Core's program, in the order of its bytes in
-# memory.
 BASE = 200
+# Core's program has these hashes of regtest's snapshot after block 200. They are in display order
+# here; knowing() reverses them to the order of the bytes in memory.
 CORES_HASH = "17dcc016d188d16068907cdeb38b75691a118d43053b8cd6a25969419381d13a"
 CORES_BLOCK = "385901ccbd69dff6bbd00065d01fb8a9e464dede7cfe0372443884f9b1dcf6b9"
 MATURE = 101  # the first block that spends a coinbase
@@ -158,7 +158,7 @@ class Proof:
 
     def make_snapshot(self):
         """The coins at the hints' terminal block, made by the booster. The summary's directory
-        keeps its blocks and block index, but not its chainstate."""
+        then has blocks, block index and chainstate; run_booster() builds the chainstate again."""
         self.file = self.folder / "utxo.dat"
         self.file.unlink(missing_ok=True)
         print("building the chainstate ...", flush=True)
@@ -199,6 +199,8 @@ class Proof:
         start = time.monotonic()
         node.start()
         while PROVEN not in node.log_text:  # a call would cost CPU
+            if not node.is_running():
+                raise SystemExit(f"the node ended: see {node.net_dir}/debug.log")
             time.sleep(LOOK_EVERY)
         result = {"seconds": time.monotonic() - start, "cpu": node.cpu()}
         node.stop()

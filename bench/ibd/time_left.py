@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures the error of the time left that a node shows, over a generated chain: runs each kind of
-rebuild, asks getboosterinfo ten times a second, and compares the time left at half of the duration
-with the true remaining time.
+"""Measures the error of the time left that a node shows, over a generated chain. Runs each kind of
+rebuild and syncs from a peer, asks getboosterinfo ten times a second, and compares the time left at
+half of the duration with the true remaining time.
 
     bench/ibd/time_left.py --build build --work /somewhere [--outputs 39600000] [--threads 1]
         [--full-validation] [--only WORD]
@@ -30,7 +30,7 @@ class Bench:
                                      "--shuffle", 10, "--container", self.hints)
 
     def peer(self):
-        """The -connect option of a node that serves the chain, which is started."""
+        """Starts a node that serves the chain; returns the -connect option for it."""
         port, rpc = measure.free_port(), measure.free_port()
         command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={self.folder}",
                    f"-rpcport={rpc}", "-connect=0", "-listen=1",
@@ -38,11 +38,14 @@ class Bench:
         self.server = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
         while not (measure.rpc(self.folder, rpc, "getmempoolinfo") or {}).get("loaded"):
+            if self.server.poll() is not None:
+                raise SystemExit(f"the serving node ended: see {self.folder}/regtest/debug.log")
             time.sleep(EVERY_SECONDS)
         return f"-connect=127.0.0.1:{port}"
 
     def samples(self, *options, folder=None):
-        """(seconds, getboosterinfo, CPU seconds) while there is a figure; the last: at its end."""
+        """Samples (seconds, getboosterinfo, CPU seconds) while the node shows a step; the last
+        sample is the first one without a step."""
         port = measure.free_port()
         folder = folder or self.folder
         command = [self.args.build / "bin/bitcoind", "-regtest", f"-datadir={folder}",

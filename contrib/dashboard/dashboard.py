@@ -4,7 +4,7 @@
     dashboard.py [--datadir DIR] [--chain NAME] [--rpcport PORT] [--port PORT]
 
 The page is at http://127.0.0.1:8330/ by default. Only this machine can open it. The program logs in
-to the node with the cookie in the data directory, asks read-only calls once a second, and fetches
+to the node with the cookie in the data directory, makes read-only calls once a second, and fetches
 nothing from elsewhere. It needs only Python. The node may be stopped and started meanwhile.
 """
 
@@ -94,7 +94,7 @@ class Watcher(threading.Thread):
         self.state = {"error": "not asked yet"}
         self.history = collections.deque(maxlen=SAMPLES)
         self.before = None  # (time, counters, {peer: bytes received})
-        self.answered = None  # when the node last did
+        self.answered = None  # time of the node's last answer
         self.received = {}  # bytes, by peer
 
     def run(self):
@@ -174,7 +174,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(404, "text/plain", b"not here\n")
 
     def asked_by_its_name(self):
-        """A foreign page cannot read this one by a name of its own that leads to 127.0.0.1."""
+        """Whether Host is a local name. Prevents DNS rebinding: reads by a foreign page."""
         try:
             name = urllib.parse.urlsplit("//" + self.headers.get("Host", "")).hostname
         except ValueError:

@@ -16,12 +16,12 @@ uint64_t RandomStream::U64()
 uint64_t RandomStream::Below(uint64_t n)
 {
     CHECK(n > 0);
-    // Draws again for numbers above the largest multiple of n.
-    const uint64_t over = -n % n; // 2^64 mod n
+    // Draws again for the lowest 2^64 mod n numbers: the count of the others is a multiple of n.
+    const uint64_t rejected = -n % n;
     uint64_t v;
     do {
         v = U64();
-    } while (v < over);
+    } while (v < rejected);
     return v % n;
 }
 

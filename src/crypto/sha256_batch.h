@@ -34,7 +34,7 @@ struct HashMessage {
 };
 
 /** Double SHA-256 of messages of any lengths, e.g. all txids of a block. `out`: one digest for each
- *  message, not overlapping any of them. Copies only the padded last block. */
+ *  message, not overlapping any of them. Copies only blocks that span pieces or have padding. */
 void Sha256dMany(std::span<const HashMessage> messages, Hash32* out);
 
 /** As Sha256dMany with a given backend; for tests and benches. */

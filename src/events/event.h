@@ -34,8 +34,8 @@ struct BlockDisconnected {
 struct TipChanged {
     TipInfo tip;
     bool downloading = false; //!< during the initial download
-    /** False: every block of this chain was in that of the last visible tip, as after
-     *  invalidateblock, or after a reorganisation that failed. */
+    /** False: the chain of the last visible tip has all blocks of this chain, for example after
+     *  invalidateblock or a failed reorganisation. */
     bool has_new_blocks = true;
 
     bool operator==(const TipChanged&) const = default;

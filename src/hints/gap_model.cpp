@@ -34,7 +34,8 @@ Table Normalize(const Counts& counts)
     return out;
 }
 
-/** Elias gamma code of value + 1: bits - 1 zeros, a one, then the bits below the highest. */
+/** Bits of the Elias gamma code of value + 1: with n = bit_width(value + 1), the code is n - 1
+ *  zeros, a one, then the bits below the highest. */
 unsigned GammaBits(uint32_t value)
 {
     return 2 * static_cast<unsigned>(std::bit_width(value + 1)) - 1;
@@ -80,7 +81,7 @@ uint64_t TableCost(const Table& table)
     return bits * kLog2Unit;
 }
 
-/** Cost of coding these counts with the table, in bits / 65,536. */
+/** Cost of coding these counts with the table, in units of 1/65,536 bit. */
 uint64_t Cost(const Counts& counts, const Table& table)
 {
     uint64_t cost = 0;

@@ -6,8 +6,8 @@
 
 namespace ibd {
 
-/** Calls `visit` for each of the ascending indices with its distance from its predecessor's
- *  successor; the first is counted from 0. */
+/** Calls `visit` for each of the ascending indices with its gap: the number of indices between it
+ *  and the one before it. The first gap is counted from 0. */
 template <typename Visitor>
 void ForEachGap(std::span<const uint32_t> unspent, Visitor visit)
 {

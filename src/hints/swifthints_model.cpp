@@ -20,8 +20,8 @@ constexpr std::array<uint64_t, kSwifthintsScale> kCosts = [] {
     return costs;
 }();
 
-/** Most excess of coding an output over its cost, bits / kLog2Unit: a state of 2^16 or more may
- *  grow by up to 255 too much, and log2(1 + 255 / 65536) is 0.0056. */
+/** Most excess of coding an output over its cost, in units of 1/kLog2Unit bit: a state of 2^16 or
+ *  more may grow by up to 255 too much, and log2(1 + 255 / 65536) is 0.0056. */
 constexpr uint64_t kMaxExcess = 368;
 
 struct Coding {

@@ -85,12 +85,12 @@ Result<> MatchBlock(std::span<const CoinPlace> coins, const FoldRules& rules, ui
     });
     const auto expected = static_cast<size_t>(end - first);
     if (slot.unspent.size() == expected) return {};
-    return BadData("the snapshot has {} coins of block {}, of which the block has {}", expected,
-                   height, slot.unspent.size());
+    return BadData("the snapshot has {} coins of block {}, but only {} are outputs of that block",
+                   expected, height, slot.unspent.size());
 }
 
-/** Adds a block's record: all outputs, spendable outputs, unspent outputs, and for each of these
- *  the numbers of spendable and other outputs before it. */
+/** Adds the record of a block: the numbers of all, spendable and unspent outputs; then for each
+ *  unspent output the numbers of spendable and of unspendable outputs before it. */
 void AddRecord(const BlockSlot& slot, Bytes& done)
 {
     PutLeb128(slot.all_outputs, done);
@@ -319,7 +319,7 @@ Result<> SnapshotMatch::Write(HintsWriter& writer, bool from_genesis, HintsCount
 Result<> SnapshotMatch::WritePart(uint32_t part, HintsWriter& writer, HintsCounting counting) const
 {
     IBD_ASSIGN_OR_RETURN(const auto records, LoadChecked(DonePath(part)));
-    if (!records) return BadData("{} is damaged", DonePath(part).string());
+    if (!records) return BadData("{} is missing or damaged", DonePath(part).string());
     const Bytes& bytes = *records;
     const bool all = counting == HintsCounting::kAll;
     std::vector<uint32_t> unspent;

@@ -113,7 +113,7 @@ private:
     std::map<uint64_t, std::unique_ptr<HttpConnection>> m_connections; //!< oldest first
     uint64_t m_next_id = 0;
     bool m_draining = false;
-    BoundedQueue<Job> m_queue; //!< each job has size 1
+    BoundedQueue<Job> m_queue; //!< a new request has size 1, a continued answer 0
     std::vector<NamedThread> m_workers;
     bool m_is_running = false;
     NamedThread m_loop;
@@ -185,8 +185,8 @@ bool HttpServer::Impl::OnBodyGrown(const HttpConnection& connection, size_t byte
     return m_body_bytes <= m_options.max_body_bytes;
 }
 
-// The body that began first goes, so that clients that send large bodies slowly, without a login
-// too, cannot lock others out.
+// Refuses the body that began first, so that clients that send large bodies slowly cannot lock
+// others out. Such clients need no login.
 bool HttpServer::Impl::RefuseOlderBody(const HttpConnection& than)
 {
     HttpConnection* oldest = nullptr;
@@ -263,8 +263,8 @@ void HttpServer::Impl::Dispatch(HttpConnection& connection)
     connection.Reply({503, "Work queue depth exceeded"});
 }
 
-/** A client that reads its answer slowly does not occupy a worker. Such a job needs no room in the
- *  queue, because it belongs to an accepted request. */
+/** Queues the next piece as a job, so that a client that reads slowly does not occupy a worker. The
+ *  job needs no room in the queue, because its request was accepted before. */
 void HttpServer::Impl::OnPieceWanted(HttpConnection& connection)
 {
     if (!m_queue.TryPush({connection.Id(), {}, connection.Rest()}, 0)) connection.Abort();
@@ -408,8 +408,8 @@ void HttpServer::Impl::Stop()
     Interrupt();
     m_queue.Close();
     m_workers.clear();
-    // Posted to the loop, because a break request before the loop runs is lost, and a failed start
-    // would then wait forever.
+    // Posted to the loop: a break request before the loop runs would be lost, and Join() would wait
+    // forever if the program stops right after this start.
     if (m_is_running) Post([this] { Drain(); });
     m_loop.Join();
     m_connections.clear();

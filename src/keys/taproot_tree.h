@@ -11,7 +11,7 @@
 
 namespace ibd {
 
-/** A script of the tree in BIP371's form: from left to right, each with its depth. */
+/** A script of the tree with its depth. In a list, leaves stand from left to right (BIP371). */
 struct TapLeaf {
     uint8_t depth = 0;
     uint8_t version = kLeafTapscript;
@@ -23,8 +23,8 @@ struct TapLeaf {
 /** 32 bytes, or empty without leaves; nothing: the depths form no tree. */
 std::optional<Bytes> TapTreeRoot(std::span<const TapLeaf> leaves);
 
-/** For each leaf the hashes of the branches beside its way up to the root, 32 bytes each; the end
- * of its control block. The leaves must form a tree. */
+/** The Merkle path of each leaf: the sibling hashes from the leaf up to the root, 32 bytes each. It
+ *  is the end of the leaf's control block. The leaves must form a tree. */
 std::vector<Bytes> TapPaths(std::span<const TapLeaf> leaves);
 
 struct ShorterFirst {

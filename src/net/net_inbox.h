@@ -21,7 +21,7 @@ public:
     void Open();
     /** False: no thread takes tasks (any more), and the task will not run. */
     bool Post(Task task);
-    /** Makes TakeAll() return without a task. */
+    /** Makes TakeAll() return, even if there is no task. */
     void Wake();
     /** Waits for a task or a Wake(), at most this long. */
     std::deque<Task> TakeAll(std::chrono::milliseconds most);

@@ -14,11 +14,6 @@ namespace {
 /** Prefix of every message, so that its signature can never be valid for a transaction. */
 constexpr std::string_view kMagic = "Bitcoin Signed Message:\n";
 
-ByteSpan AsBytes(std::string_view text)
-{
-    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
-
 Hash32 MessageHash(std::string_view message)
 {
     Bytes bytes;
@@ -68,7 +63,7 @@ void AddMessageMethods(RpcTable& table, ChainContext& context)
          {{"address", RpcType::kString, true, "", "A pay-to-public-key-hash address"},
           WithCliForm({"signature", RpcType::kString, true, "", "In base 64"}, CliForm::kFreeText),
           MessageArg()},
-         "true|false    (boolean) Whether it was",
+         "true|false    (boolean) Whether the key of the address signed the message",
          "\"1D1ZrZNe3JUo7ZycKEYQQiQAWd9y54F4XX\" \"signature\" \"my message\"",
          [&context](const RpcCall& call) { return Verify(context, call); }});
     table.Add({"util",

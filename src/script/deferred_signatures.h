@@ -26,28 +26,28 @@ public:
     /** Cost of a byte of a script that is run over, searched or copied: each operation may have one
      *  byte, and take four nanoseconds. */
     static constexpr size_t kSearchCost = 8;
-    /** Cost of a signature that is verified at once, with libsecp256k1. */
+    /** Cost of a signature that is verified immediately, with libsecp256k1. */
     static constexpr size_t kPlainCost = 50'000;
-    /** Cost of one in lanes. */
+    /** Cost of a note, that is, of a signature verified in lanes. */
     static size_t NoteCost() { return lanes::SignaturesInTimeOfOne() < 4 ? 30'000 : 10'000; }
     /** An input that costs more should run without deferring. */
     static constexpr size_t kMaxInputCost = 8'000'000;
-    /** A taproot input notes so many signatures at most, and verifies the others at once. */
+    /** A taproot input notes at most this many signatures, and verifies the others immediately. */
     static constexpr size_t kMaxTaprootNotes = 1'024;
 
     explicit DeferredSignatures(LanesMode mode) : m_batch(mode) {}
 
-    /** Starts the next input. `most_cost`: its room, as Spend() and Defers() say. */
+    /** Starts the next input. `most_cost`: limit of its cost, applied by Spend() and Defers(). */
     void BeginInput(size_t most_cost = kMaxInputCost);
     /** Drops the assumptions of the current input: it failed, or is verified another way. */
     void DropInput();
 
-    /** Whether signatures are to be noted; false: to be verified at once (VerifyHere). An input
-     * that has used its room before its first assumption gets none, so that its work cannot be
-     * lost. */
+    /** Whether signatures are to be noted. False: verify them immediately (VerifyHere). An input
+     *  that has reached its limit before its first assumption gets none, so that its work cannot be
+     *  lost. */
     bool Defers() const { return !m_here && (m_cost < m_most_cost || AssumedAny()); }
-    /** The same for a taproot input: without regard to room, as a block with a wrong signature in
-     *  such an input is invalid. */
+    /** Whether the signatures of a taproot input are to be noted. Its cost does not matter, because
+     *  a block with a wrong signature in such an input is invalid. */
     bool DefersTaproot() const { return m_assumed.size() - m_inputs.back() < kMaxTaprootNotes; }
     /** To be called before work of that cost. False: the current input has assumptions and no room
      *  for it; leave it out and let the run fail. */
@@ -60,7 +60,7 @@ public:
     bool Overrun() const { return m_overrun; }
     /** Whether the current input has an assumption; if not, its run was an ordinary one. */
     bool AssumedAny() const { return m_assumed.size() > m_inputs.back(); }
-    /** Number of signatures that the current input needs to be valid. */
+    /** Number of signatures in the assumptions of the current input. */
     size_t Signatures() const;
     void NoteEcdsa(ByteSpan public_key, ByteSpan der_signature, const Hash32& message);
     void NoteSchnorr(const XOnlyKey& public_key, const SchnorrSignature& signature,
@@ -70,12 +70,12 @@ public:
                    const Hash32& tweak);
 
     /** Whether deferring a CHECKMULTISIG is cheaper. Deferring notes all possible pairs of
-     *  signature and key; verifying at once checks at least one pair for each signature. */
+     *  signature and key; verifying immediately checks at least one pair for each signature. */
     static bool WorthNoting(size_t signatures, size_t keys)
     {
         return keys - signatures + 1 <= lanes::SignaturesInTimeOfOne();
     }
-    /** While true, signatures are verified at once. */
+    /** While true, signatures are verified immediately. */
     void VerifyHere(bool here) { m_here = here; }
     /** A CHECKMULTISIG of `signatures` among `keys`, assumed to succeed. Notes up to EndMatch()
      *  belong to it: for each signature i, in order, one note or NoteNothing() for each of the keys
@@ -90,8 +90,8 @@ public:
 
     /** Drops all inputs and notes. */
     void Clear();
-    /** For each input since the last call: whether all its assumptions are known to hold. Its time
-     *  is that of the notes in lanes, whatever an attacker chose. */
+    /** For each input since the last call: whether all its assumptions are known to hold. Takes the
+     *  time to verify all notes in lanes, even if an attacker chose the notes. */
     std::vector<bool> Prove();
 
 private:

@@ -43,13 +43,13 @@ private:
 /** Whether the script has only complete pushes (opcodes up to OP_16; OP_RESERVED counts as one). */
 bool IsPushOnly(ByteSpan script);
 
-/** CHECKSIG as 1; CHECKMULTISIG as 20, or with `accurate` as the OP_1..OP_16 before it. Counting
- *  stops at an incomplete push. */
+/** Number of signature operations: a CHECKSIG counts as 1; a CHECKMULTISIG as 20, or with
+ *  `accurate` as the OP_1..OP_16 before it. Counting stops at an incomplete push. */
 unsigned CountSigOps(ByteSpan script, bool accurate);
 /** Reference for CountSigOps, over ScriptIterator. */
 unsigned CountSigOpsSimple(ByteSpan script, bool accurate);
-/** Accurate count of the redeem script that `script_sig` pushes last if `script_pubkey` is P2SH,
- *  else of `script_pubkey` itself. 0 if the former is not push-only. */
+/** If `script_pubkey` is P2SH: accurate count of the redeem script, the last push of `script_sig`;
+ *  0 if `script_sig` is not push-only. Otherwise: accurate count of `script_pubkey` itself. */
 unsigned CountP2shSigOps(ByteSpan script_pubkey, ByteSpan script_sig);
 
 struct WitnessProgram {
@@ -90,7 +90,7 @@ private:
     size_t m_size = 0;
     uint8_t m_bytes[9];
 };
-/** The same in memory of its own. */
+/** The bytes of ScriptNum(value), copied to a vector. */
 Bytes EncodeScriptNum(int64_t value);
 /** Nothing: longer than `max_size` (at most 8) or, with `require_minimal`, not the shortest form.
  */

@@ -23,8 +23,8 @@ public:
     Result<std::vector<const HeaderNode*>> ForgetDamaged();
     void NoteLeftOut(const BlockHash& hash, FilePos pos, const std::string& why);
     std::string DescribeMissing(const HeaderNode& node) const;
-    /** The highest damaged block on the path from `connected` down to `fork`; null: none. Has
-     *  requested it again from peers. On the thread that changes the chain. */
+    /** The highest damaged block on the path from `connected` down to `fork`; null: none. It is
+     *  then marked to be requested again from peers. On the thread that changes the chain. */
     Result<const HeaderNode*> FindDamaged(const HeaderNode* connected, const HeaderNode* fork);
     /** After `error` ended a step: success if damaged blocks caused it and can be fetched again. */
     Result<> LeaveToPeers(const Error& error);
@@ -43,8 +43,8 @@ private:
     BlockTree& m_tree;
     /** Blocks that ForgetDamaged() has found damaged. */
     std::set<const HeaderNode*> m_forgotten IBD_GUARDED_BY(m_tree.headers.mutex);
-    /** The places and reasons passed to NoteLeftOut(), up to a maximum number. */
     static constexpr size_t kMostLeftOut = 10'000;
+    /** The places and reasons passed to NoteLeftOut(), at most kMostLeftOut. */
     std::map<BlockHash, std::string> m_left_out IBD_GUARDED_BY(m_tree.headers.mutex);
 };
 

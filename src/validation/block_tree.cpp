@@ -42,8 +42,8 @@ Result<> BlockTree::BeginAt(const SnapshotStart& start, Logger& log)
 {
     HeaderNode* const base = headers.tree.Find(start.data.block_hash);
     if (!base) {
-        return BadData("the block index does not have block {}, of which there is a snapshot in "
-                       "use; restart with -reindex",
+        return BadData("the block index lacks block {}, the base of the snapshot in use; restart "
+                       "with -reindex",
                        start.data.block_hash.ToHex());
     }
     index.LinkFrom(*base, start.data.chain_tx_count);

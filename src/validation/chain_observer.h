@@ -9,14 +9,16 @@
 
 namespace ibd {
 
-/** Observes the chain. Called on the thread that changes the chain; under the state lock, except in
- *  a reorganisation: copy the data and return quickly. */
+/** Observes the chain; copies the data and returns quickly. Called on the thread that changes the
+ *  chain, under the state lock except in a reorganisation. BlockChecked() may also come from a
+ *  thread that submits a block; it and warnings may come without the state lock. */
 class ChainObserver {
 public:
     virtual ~ChainObserver() = default;
     virtual void BlockConnected(const HeaderNode&, const BlockView&) {}
     virtual void BlockDisconnected(const HeaderNode&, const BlockView&) {}
-    // A reorganisation. These calls may take time: only the activation lock is held.
+    // The next three calls are about a reorganisation or InvalidateBlock(). They may take time,
+    // because only the activation lock is held.
     /** Blocks are about to be disconnected. TipReached() follows in any case. */
     virtual void TipLeft() {}
     /** InvalidateBlock() has disconnected `blocks` blocks so far, and the coins are at `node`. */
@@ -24,6 +26,7 @@ public:
     /** The coins are at the new tip, which other threads cannot see yet. Null: a step failed, and
      *  the node must stop. */
     virtual void TipReached(const HeaderNode*) {}
+
     virtual void TipChanged(const HeaderNode&) {}
     /** The verdict on a submitted or connected block. */
     virtual void BlockChecked(const BlockHash&, const RuleResult&) {}

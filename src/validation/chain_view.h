@@ -33,7 +33,7 @@ public:
     /** The block of the snapshot from which the coins started, until the snapshot is proven: blocks
      *  up to it may be missing and have no undo data. Null: the coins were built from genesis. */
     const HeaderNode* SnapshotBase() const { return m_tree.snapshot_base; }
-    /** The block of the older coins that are kept beside those of a snapshot; null: none. */
+    /** The tip of the older chainstate that is kept beside that of a snapshot; null: none. */
     const HeaderNode* HistoricalTip() const { return m_tree.historical_tip; }
 
     /** KnownHeight() of the chain up to `top`, with the known block of the options. */
@@ -42,7 +42,7 @@ public:
     // Stored blocks.
 
     const BlockStore& Blocks() const { return m_stores.blocks; }
-    /** The places of a block. */
+    /** Where the block and its undo data are stored. */
     StoredBlock Where(const HeaderNode& node) const;
     std::vector<StoredBlock> Where(const std::vector<HeaderNode*>& path) const;
     /** Read the block or undo data of a block of the tree. Errors name it. */
@@ -82,7 +82,7 @@ public:
     bool IsPruneMode() const { return m_options.prune_target != 0; }
     /** The option that builds the chainstate again: -prune forbids -reindex-chainstate. */
     const char* RebuildOption() const;
-    /** The remedy for missing undo data without a maker: "restart with ...". */
+    /** The user's remedy for missing undo data that is not being made: "restart with ...". */
     std::string UndoRemedy() const;
 
 private:

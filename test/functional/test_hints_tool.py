@@ -191,7 +191,7 @@ class RealChain(ToolTest):
         data = bytearray(self.snapshot.read_bytes())
         data[51] ^= 1  # the first txid
         snapshot.write_bytes(data)
-        self.assertIn("of which the block has", self.tool("generate", f"--snapshot={snapshot}",
+        self.assertIn("are outputs of that block", self.tool("generate", f"--snapshot={snapshot}",
                                                           self.blocks, self.dir / "x", status=1))
 
     def test_killed_and_gone_on(self):

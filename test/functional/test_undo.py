@@ -1,6 +1,6 @@
-"""-ibdboosterundo: undo data of the blocks that the booster folded, from blocks alone. With now the
-files are those of serial validation, byte for byte, through kills and stops, too; with 1 it is made
-while the node is in use."""
+"""-ibdboosterundo: undo data of blocks that the booster folded, made from the blocks alone. With
+the value "now", the files equal those of serial validation byte for byte, even after kills and
+stops. With the value 1, undo data is made while the node is in use."""
 
 import collections
 import contextlib
@@ -41,8 +41,8 @@ def undo_files(node):
 
 
 def undo_records(files):
-    """The records in undo files, in no order. Each ends with a checksum that covers the hash of the
-    block before its own, so no two blocks have the same."""
+    """The set of records in undo files. A record ends with a checksum that also covers the hash of
+    the previous block, so the records of two blocks always differ."""
     found = set()
     for data in files.values():
         at = 0
@@ -55,7 +55,7 @@ def undo_records(files):
 
 
 def hand_in(node, blocks):
-    """Up to the end of the node, if that comes first: the number of blocks that it took."""
+    """Submits the blocks in order until a call fails; returns the number of accepted blocks."""
     for number, block in enumerate(blocks):
         try:
             node.rpc("submitblock", block.raw().hex())
@@ -231,7 +231,7 @@ class BackgroundTest(UndoTest):
                 for text in node.rpc(call)["warnings"] if "Undo data" in text]
 
     def has_all(self, node):
-        """A node that was asked to stop may have got there on its way out."""
+        """Whether all undo data is made. A node asked to stop may still finish it."""
         return "Undo data: all blocks" in node.log_text
 
     def wait_for_undo(self, node):
@@ -280,7 +280,8 @@ class Background(BackgroundTest):
         self.assert_whole(node, made, wanted)
 
     def test_pairs_of_a_rebuild_that_was_begun(self):
-        """Over the chainstate that is used again: then there is no more work to continue."""
+        """A rebuild is killed, and the node starts on its old chainstate. After it has made the
+        undo data, nothing of the rebuild is left to continue."""
         made = medium_chain()
         wanted = self.serial(made)
         node = self.boosted(made)
@@ -467,7 +468,8 @@ class Background(BackgroundTest):
         for part in ("Undo data: block at height", "bad-txns-in-belowout",
                      "-reindex-chainstate -ibdbooster=0"):
             self.assertIn(part, errors)
-        self.assertNotIn("Core disconnects", node.log_text) # which would say: connect more first
+        # Without the warning that advises to connect more blocks first.
+        self.assertNotIn("Core disconnects", node.log_text)
         assert_built_on(self, mined, mined.height - 2, node.run("-ibdbooster=0"))
         node.start("-reindex-chainstate", "-ibdbooster=0")
         node.wait_for_height(mined.height - 3)
@@ -574,7 +576,8 @@ class ByDefault(BackgroundTest):
         node.wait_for_tip(other.tip)
 
     def test_without_room(self):
-        """One line says so, and the booster does without; with room it is made up for."""
+        """Without disk space the node logs one line and makes no undo data of these blocks; a later
+        start with space makes it."""
         for args in (self.given, ["-ibdboosterleast=50000", "-ibdboosterchecks=0",
                                   *self.made.trust]):
             with self.subTest(args=args), small_disk(1) as disk:
@@ -619,7 +622,7 @@ class ByDefault(BackgroundTest):
         self.assertTrue(list(node.net_dir.glob("ibdbooster/undo/spill*")))
         self.assertEqual(node.run(NO_UNDO, self.made.to_tip), (0, ""))
         self.assertEqual(left_by_booster(node), [])
-        # Nor where there is undo data of all blocks.
+        # No pairs are kept either if all blocks have undo data.
         self.assertEqual(node.run(NOW, self.made.to_tip), (0, ""))
         self.assertEqual(node.run("-reindex-chainstate", *args), (0, ""))
         self.assertEqual(left_by_booster(node), [])
@@ -642,7 +645,8 @@ class Interrupted(UndoTest):
             return None
 
     def run_through(self, end):
-        """Starts until one comes to the end; `end` ends a start that joins or makes undo data."""
+        """Starts the node until a start finishes; `end` ends a start that joins or makes undo
+        data."""
         node = self.made.place(self.node())
         chance = random.Random(os.environ.get("IBD_SEED", "1"))
         args, ended, phases = ["-reindex", *self.args], 0, collections.Counter()

@@ -1,7 +1,8 @@
 """Parses serialized blocks: the hot loop of the generator.
 
 Plain integer positions over one bytes object; an index past the end raises IndexError, which means
-a cut-off block. Slices never raise, so every parse ends with a check that it ended with the block.
+a cut-off block. Slices never raise, so transactions() checks at its end that the block ends there
+too; the other parsers rely on that check.
 """
 
 from hashlib import sha256
@@ -18,7 +19,8 @@ class BlockOutputs:
     """The data of a block that the hints need.
 
     outputs, spendable: number of outputs; unspent: block-wide indices, ascending, over all outputs
-    or over the spendable ones; left: coins of the block that no output matched.
+    or over the spendable ones; left: coins of the block that no output matched; coinbase: its txid;
+    coinbase_missing: number of its spendable outputs without a coin.
     """
 
     __slots__ = ("coinbase", "outputs", "spendable", "unspent", "left", "coinbase_missing")

@@ -1,7 +1,8 @@
 """The header chain, built from the block files alone.
 
 Headers may be in any order and form any number of branches; the only assumption is that a block
-names its predecessor. Work is taken from the headers' difficulty, the files are the user's own.
+names its predecessor. Proof of work is not checked, because the files are the user's own; work is
+computed from nBits.
 """
 
 from .blockfiles import header_fields

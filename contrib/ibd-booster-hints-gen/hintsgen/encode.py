@@ -37,7 +37,7 @@ _blocks = None
 
 
 def start_worker(blocks, parent):
-    """Set up a worker: Ctrl-C is the parent's business, and a killed parent ends the worker."""
+    """Set up a worker. It ignores Ctrl-C, which the parent handles, and ends with the parent."""
     global _blocks
     _blocks = blocks
     if parent:

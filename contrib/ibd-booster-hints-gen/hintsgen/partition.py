@@ -48,7 +48,7 @@ class Partition:
         return self.state["files"].get(str(part), [0, 0])
 
     def build(self, coins, top_height):
-        """Read all coins, or those a killed pass left; returns their number."""
+        """Read all coins, or the rest after a killed pass; returns the number of all coins."""
         if self.state["complete"]:
             return self.state["done"]
         os.makedirs(self.folder, exist_ok=True)
@@ -91,7 +91,8 @@ class Partition:
         write_atomic(self._state_path, json.dumps(self.state).encode())
 
     def _rewind(self):
-        """Cut what a killed pass wrote after its last state; False if files are missing."""
+        """Cut what a killed pass wrote after its last state. If a file is missing or too short,
+        remove all files and return False."""
         known = {f"{int(part):06}.coins": entry[0] for part, entry in self.state["files"].items()}
         for name in os.listdir(self.folder):
             if _NAME.match(name) and name not in known:

@@ -44,7 +44,7 @@ MessageRoom::~MessageRoom()
 
 size_t MessageRoom::MayReceive(size_t size, size_t left)
 {
-    if (m_reserved != size) Arrived(); // of a packet without a message
+    if (m_reserved != size) Arrived(); // the last packet had no message (a BIP324 decoy)
     if (size <= InputRoom::kShortMessage) return InputRoom::kShortMessage;
     if (m_reserved == 0) {
         if (!m_room.Reserve(m_user, size)) return 0;

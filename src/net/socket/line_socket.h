@@ -21,8 +21,8 @@ public:
      */
     using OnEnd = std::function<void(const std::string& why)>;
 
-    /** No callback runs before the constructor has returned. `milliseconds`: limit for connecting.
-     */
+    /** No callback runs before the constructor has returned. `milliseconds`: limit for connecting,
+     *  and then for the other side's silence until ExpectWithin() replaces it. */
     LineSocket(event_base* base, const Endpoint& server, int64_t milliseconds, size_t longest_line,
                OnLine on_line, OnEnd on_end);
     ~LineSocket();

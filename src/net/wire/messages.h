@@ -225,7 +225,7 @@ struct InvMessage : InventoryMessage {
 struct GetDataMessage : InventoryMessage {
     static constexpr std::string_view kType = "getdata";
 };
-/** Too many entries are not misbehaviour: Core ignores them. */
+/** A message with too many entries is not misbehaviour. Like Core, the node ignores it. */
 struct NotFoundMessage : InventoryMessage {
     static constexpr std::string_view kType = "notfound";
 };
@@ -252,7 +252,7 @@ struct GetBlocksMessage : LocatorMessage {
 struct HeadersMessage {
     static constexpr std::string_view kType = "headers";
 
-    /** If the count is too large, none is read. */
+    /** If the count is too large, no header is read, and `dropped` is the whole count. */
     BoundedList<BlockHeader, kMaxHeaders> list;
 
     void Write(Writer& writer) const;
@@ -281,7 +281,7 @@ struct CompactBlockMessage { //!< BIP152
     BlockHeader header;
     uint64_t nonce = 0; //!< random; with the header it is the key of the short ids
     std::vector<uint64_t> short_ids;
-    /** Whether they form a block with the short ids is not checked here. */
+    /** Read() does not check that these and the short ids form a block. */
     std::vector<PrefilledTx> prefilled;
 
     void Write(Writer& writer) const;
