@@ -7,10 +7,10 @@ booster run of the same blocks.
 
 Loading: both programs in turn load a snapshot of --coins coins after block 200 into a directory
 that has only the headers. Core accepts only snapshots whose hashes are in its program, so in a copy
-of it this chain's hashes replace those of regtest's block 200. The proof: a
-chain of --outputs outputs, of which all blocks are stored, and a snapshot below its last blocks;
-the run ends when the history is proven. The booster builds the chainstate up to the same block from
-the same files with hints. Figures are CPU seconds of the processes.
+of it this chain's hashes replace those of regtest's block 200. The proof: a chain of --outputs
+outputs, of which all blocks are stored, and a snapshot below its last blocks; the run ends when the
+history is proven. The booster builds the chainstate up to the same block from the same files with
+hints. Figures are CPU seconds of the processes.
 """
 import os
 import random

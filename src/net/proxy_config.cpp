@@ -2,6 +2,7 @@
 #include "net/network_config.h"
 
 #include "net/address/socket_address.h"
+#include "util/strings.h"
 
 #include <algorithm>
 
@@ -12,13 +13,6 @@ namespace {
 constexpr uint16_t kTorSocksPort = 9050;
 constexpr std::string_view kUnixPrefix = "unix:";
 using enum AddressNetwork;
-
-std::string Lower(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 /** Nothing: malformed. */
 std::optional<ProxyServer> ParseServer(const std::string& text, bool randomize, bool names)
@@ -63,7 +57,7 @@ Result<> ReadProxy(const std::string& value, bool randomize, PeerNetworkOptions&
         if (equals + 1 == value.size()) {
             return BadData("Invalid -proxy address or hostname, ends with '=': '{}'", value);
         }
-        net = Lower(value.substr(equals + 1));
+        net = ToLower(value.substr(equals + 1));
     }
     ProxyServer server;
     if (!address.empty() && address != "0") {

@@ -2,9 +2,9 @@
 #include "jsonrpc/json.h"
 #include "rpc/amount_json.h"
 #include "rpc/mempool.h"
+#include "util/strings.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 namespace ibd {
@@ -30,10 +30,9 @@ int Target(const RpcCall& call, const FeeEstimator& fees)
 }
 
 /** Whether the mode is "conservative"; case-insensitive. */
-bool IsConservative(std::string mode)
+bool IsConservative(std::string_view text)
 {
-    std::transform(mode.begin(), mode.end(), mode.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string mode = ToLower(text);
     if (mode == "conservative") return true;
     if (mode == "unset" || mode == "economical") return false;
     throw RpcError{RpcCode::kInvalidParameter,
