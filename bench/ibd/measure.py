@@ -17,7 +17,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "test" / "support"))
 
-from ports import free_port  # noqa: E402, F401 (needs the path above; for the benches)
+# Needs the path above; for the benches.
+from ports import free_port  # noqa: E402, pylint: disable=unused-import
 
 CLOCK_TICK = 1 / os.sysconf("SC_CLK_TCK")  # seconds
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")

@@ -199,7 +199,7 @@ class Proof:
         start = time.monotonic()
         node.start()
         while PROVEN not in node.log_text:  # a call would cost CPU
-            if not node.is_running():
+            if not node.running:
                 raise SystemExit(f"the node ended: see {node.net_dir}/debug.log")
             time.sleep(LOOK_EVERY)
         result = {"seconds": time.monotonic() - start, "cpu": node.cpu()}

@@ -10,7 +10,6 @@ its end. Programs come from the folder named by IBD_BINDIR, which run.py sets fr
 """
 
 import base64
-import contextlib
 import decimal
 import http.client
 import json

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 
-from framework import NO_UNDO, FunctionalTest, coins, program, tree_digest, wait_until
+from framework import NO_UNDO, FunctionalTest, program, tree_digest, wait_until
 from generated import small_chain
 from regtest_chain import Chain
 

@@ -6,7 +6,7 @@ import http.client
 import shutil
 import threading
 
-from framework import RpcError, coins, hints_tool, wait_until
+from framework import RpcError, hints_tool, wait_until
 from generated import small_chain
 from message_relay import MessageRelay
 from socks5 import SocksProxy

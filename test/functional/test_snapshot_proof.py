@@ -405,7 +405,7 @@ class SnapshotProof(SnapshotTest):
         """The next start puts the coins aside that the last one could not."""
         def missing(found):
             return found.pop(0)
-        path, known, name = self.wrong(missing)
+        path, known, _ = self.wrong(missing)
         node = self.node("regtest", known).start()
         self.send_headers(node)
         self.load(node, path)

@@ -6,7 +6,7 @@ import time
 from core_node import CoreNode
 from framework import Node
 from joined_nodes import JoinedNodes
-from regtest_chain import COIN, FINAL, REDEEM, REDEEMED, Chain, next_block
+from regtest_chain import COIN, FINAL, REDEEM, Chain, next_block
 from wire import Tx
 
 ADDRESS = "bcrt1qs758ursh4q9z627kt3pp5yysm78ddny6txaqgw"

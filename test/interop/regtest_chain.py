@@ -4,6 +4,7 @@ Coinbases pay to OP_TRUE, so that spending them needs no signature.
 """
 
 import dataclasses
+import unittest
 
 from wire import Tx, compact_size, hash_hex, sha256d, sized
 
@@ -159,8 +160,10 @@ class Chain:
         return tx.txid(), tx.outputs[0][0]
 
 
-class SubmitsBlocks:
+class SubmitsBlocks(unittest.TestCase):
     """For a test whose `chain` grows by blocks that it hands to a node."""
+
+    chain = None
 
     def submit(self, node, count, bits=0):
         """`count` blocks whose version has `bits` set."""
