@@ -13,18 +13,51 @@ namespace {
 
 constexpr size_t kCoinStatsCache = 4 << 20; //!< bytes; its records are seldom read
 
+// The folders in the one of all indexes, as Core names them.
+Path TxDb(const Path& indexes) { return indexes / "txindex"; }
+Path CoinStatsDb(const Path& indexes) { return indexes / "coinstatsindex" / "db"; }
+Path SpenderDb(const Path& indexes) { return indexes / "txospenderindex" / "db"; }
+Path FilterFolder(const Path& indexes) { return indexes / "blockfilter" / "basic"; }
+Path FilterDb(const Path& indexes) { return FilterFolder(indexes) / "db"; }
+
+Result<> WithOption(const std::string& option, const Result<>& result)
+{
+    if (result) return {};
+    return Error{fmt::format("{}: {}", option, result.Message()), result.GetError().kind};
+}
+
 } // namespace
 
-Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const std::string& option, const Path& folder,
-                                                 size_t cache, bool wipe)
+Result<> Indexes::Recover(const std::string& option, const Path& folder)
 {
-    if (const auto whole = RecoverDb(m_parts.env, m_parts.log, folder); !whole) {
-        return Error{fmt::format("{}: {}", option, whole.Message()), whole.GetError().kind};
+    return WithOption(option, RecoverDb(m_parts.env, m_parts.log, folder));
+}
+
+Result<> Indexes::Destroy()
+{
+    const IndexOptions& options = m_parts.options;
+    const Path& folder = m_parts.folder;
+    const std::tuple<bool, const char*, Path> databases[] = {
+        {options.tx, "-txindex", TxDb(folder)},
+        {options.coin_stats, "-coinstatsindex", CoinStatsDb(folder)},
+        {options.spenders, "-txospenderindex", SpenderDb(folder)},
+        {options.filters, "-blockfilterindex", FilterDb(folder)}};
+    for (const auto& [requested, option, database] : databases) {
+        if (!requested) continue;
+        IBD_RETURN_IF_ERROR(Recover(option, database)); // else Open() could publish an old one
+        m_parts.log.Info("Wiping LevelDB in {}", database.string());
+        IBD_RETURN_IF_ERROR(WithOption(option, DestroyDb(m_parts.env, database)));
     }
+    return FinishStoreMark(m_parts.env, folder);
+}
+
+Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const std::string& option, const Path& folder,
+                                                 size_t cache)
+{
+    IBD_RETURN_IF_ERROR(Recover(option, folder));
     KvOptions options;
     options.directory = folder;
     options.cache_bytes = cache;
-    options.wipe = wipe;
     auto db = KvStore::Open(m_parts.env, m_parts.log, std::move(options));
     if (db) return db;
     std::string text = fmt::format("{}: {}", option, db.Message());
@@ -33,44 +66,41 @@ Result<std::unique_ptr<KvStore>> Indexes::OpenDb(const std::string& option, cons
 }
 
 // In the order of getindexinfo.
-Result<> Indexes::OpenAll(bool wipe)
+Result<> Indexes::OpenAll()
 {
     const IndexOptions& options = m_parts.options;
     const Path& folder = m_parts.folder;
     if (options.tx) {
-        IBD_ASSIGN_OR_RETURN(auto db,
-                             OpenDb("-txindex", folder / "txindex", options.tx_cache, wipe));
+        IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-txindex", TxDb(folder), options.tx_cache));
         m_tx = std::make_unique<TxIndex>(std::move(db));
         m_entries.push_back({m_tx.get(), options.tx_cache, nullptr});
     }
     if (options.coin_stats) {
-        IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-coinstatsindex", folder / "coinstatsindex" / "db",
-                                             kCoinStatsCache, wipe));
+        IBD_ASSIGN_OR_RETURN(auto db,
+                             OpenDb("-coinstatsindex", CoinStatsDb(folder), kCoinStatsCache));
         m_coin_stats = std::make_unique<CoinStatsIndex>(m_parts.consensus, std::move(db));
         m_entries.push_back({m_coin_stats.get(), kCoinStatsCache, nullptr});
     }
     if (options.spenders) {
-        IBD_ASSIGN_OR_RETURN(auto db, OpenDb("-txospenderindex", folder / "txospenderindex" / "db",
-                                             options.spender_cache, wipe));
+        IBD_ASSIGN_OR_RETURN(auto db,
+                             OpenDb("-txospenderindex", SpenderDb(folder), options.spender_cache));
         m_spenders = std::make_unique<SpenderIndex>(m_parts.env, std::move(db));
         m_entries.push_back({m_spenders.get(), options.spender_cache, nullptr});
     }
     if (options.filters) {
-        const Path basic = folder / "blockfilter" / "basic";
         IBD_ASSIGN_OR_RETURN(auto db,
-                             OpenDb("-blockfilterindex", basic / "db", options.filter_cache, wipe));
-        m_filters = std::make_unique<FilterIndex>(m_parts.env, basic, std::move(db));
+                             OpenDb("-blockfilterindex", FilterDb(folder), options.filter_cache));
+        m_filters = std::make_unique<FilterIndex>(m_parts.env, FilterFolder(folder), std::move(db));
         m_entries.push_back({m_filters.get(), options.filter_cache, nullptr});
     }
     return {};
 }
 
-Result<> Indexes::Open(const IndexChain& chain, bool wipe)
+Result<> Indexes::Open(const IndexChain& chain)
 {
     CHECK(!m_open);
     m_chain = &chain;
-    IBD_RETURN_IF_ERROR(OpenAll(wipe));
-    if (wipe) IBD_RETURN_IF_ERROR(FinishStoreMark(m_parts.env, m_parts.folder));
+    IBD_RETURN_IF_ERROR(OpenAll());
     for (Entry& entry : m_entries) {
         entry.follower = std::make_unique<IndexFollower>(*entry.index, chain, m_parts.env,
                                                          m_parts.log, m_parts.failed);
@@ -202,7 +232,7 @@ Result<> Indexes::GoOn(Entry& entry, bool built)
 {
     Index& index = *entry.index;
     if (!built) IBD_RETURN_IF_ERROR(DestroyDb(m_parts.env, index.Directory()));
-    IBD_ASSIGN_OR_RETURN(auto db, OpenDb(index.Option(), index.Directory(), entry.cache, false));
+    IBD_ASSIGN_OR_RETURN(auto db, OpenDb(index.Option(), index.Directory(), entry.cache));
     index.SetDb(std::move(db));
     IBD_RETURN_IF_ERROR(built ? entry.follower->GoOnFrom(m_build->End()) : entry.follower->Open());
     entry.follower->Start();

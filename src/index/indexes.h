@@ -33,8 +33,12 @@ class Indexes final : public EventConsumer, public PruneLocks {
 public:
     explicit Indexes(IndexesParts parts) : m_parts(std::move(parts)) {}
 
-    /** `wipe`: remove their contents first (-reindex). Errors are one line for the user. */
-    Result<> Open(const IndexChain& chain, bool wipe);
+    /** Removes the databases of the requested indexes. Call it before Open(), and before the block
+     *  index is rebuilt, which may move blocks (-reindex): a start that continues an interrupted
+     *  rebuild then finds them empty. */
+    Result<> Destroy();
+    /** Errors are one line for the user. */
+    Result<> Open(const IndexChain& chain);
     /** Checks that pruning has not deleted blocks that an index needs. Call it before Start(). The
      *  error text is Core's. */
     Result<> CheckBlocks() const;
@@ -67,7 +71,8 @@ private:
         std::unique_ptr<IndexFollower> follower;
     };
 
-    Result<> OpenAll(bool wipe);
+    Result<> OpenAll();
+    Result<> Recover(const std::string& option, const Path& folder);
     bool CanBuild(const Entry& entry, const HeaderNode* tip) const;
     void Build();
     Result<bool> RunBuild();
@@ -75,7 +80,7 @@ private:
     /** A lock that keeps all blocks; nothing: the indexes are open, or none is requested. */
     std::optional<PruneLock> NotOpen() const;
     Result<std::unique_ptr<KvStore>> OpenDb(const std::string& option, const Path& folder,
-                                            size_t cache, bool wipe);
+                                            size_t cache);
 
     const IndexesParts m_parts;
     std::unique_ptr<TxIndex> m_tx;

@@ -65,7 +65,6 @@ Result<> ChainStart::Load()
     if (m_interrupt) return {};
     m_parts.booster.DescribeKeptWork();
     IBD_RETURN_IF_ERROR(CheckStored());
-    if (m_interrupt) return {};
     if (!m_interrupt) m_log.Info("Block index and chainstate loaded");
     return {};
 }
@@ -100,26 +99,28 @@ Result<> ChainStart::OpenIndex()
         m_log.Info("The block index was moved from {} to {}, where Bitcoin Core keeps it too",
                    m_dir.OldBlockIndex().string(), m_dir.BlockIndex().string());
     }
-    if (m_reindex) IBD_RETURN_IF_ERROR(DestroyChainstate());
+    if (m_reindex) IBD_RETURN_IF_ERROR(DestroyCoinsAndIndexes());
     ChainStackOptions options = StackOptions(m_env, m_options);
     options.checker = &m_parts.scripts;
     options.observer = &m_parts.events;
     options.index.wipe = m_reindex;
-    options.manager.prune_locks = {&m_parts.prune_locks, &m_parts.snapshots};
+    options.manager.prune_locks = {&m_parts.indexes, &m_parts.snapshots};
     m_stack = std::make_unique<ChainStack>(m_env, m_log, m_params, m_dir, std::move(options),
                                            m_interrupt);
     IBD_RETURN_IF_ERROR(Damaged("Error opening block database", m_stack->OpenIndex()));
     return m_reindex ? StartReindex() : Result<>();
 }
 
-// The new index knows no undo data, so a chainstate above it could never be rolled back: it must
-// not survive a reindex that is interrupted and continued without the option. It is removed before
-// the old index: this may take a while, and a removed index must be built again.
-Result<> ChainStart::DestroyChainstate()
+// The new block index knows no undo data, so a chainstate above it could never be rolled back; and
+// blocks may be at other positions than those in -txindex. Neither must survive a reindex that is
+// interrupted and continued without the option. They are removed before the old block index: this
+// may take a while, and a removed block index must be built again.
+Result<> ChainStart::DestroyCoinsAndIndexes()
 {
     const Path chainstate = m_dir.Chainstate();
     IBD_RETURN_IF_ERROR(DestroyDb(m_env, chainstate));
-    return m_dir.ChainstateIsLink() ? m_env.CreateDirectories(chainstate) : Result<>();
+    if (m_dir.ChainstateIsLink()) IBD_RETURN_IF_ERROR(m_env.CreateDirectories(chainstate));
+    return m_parts.indexes.Destroy();
 }
 
 Result<> ChainStart::StartReindex()
@@ -231,7 +232,7 @@ Result<bool> ChainStart::CheckBlocksAreIndexed()
     if (none) return false;
     if (m_reindex_chainstate) {
         m_log.Info("The block files are not indexed: -reindex-chainstate makes the index first");
-        IBD_RETURN_IF_ERROR(DestroyChainstate());
+        IBD_RETURN_IF_ERROR(DestroyCoinsAndIndexes());
         IBD_RETURN_IF_ERROR(m_stack->Index().SetReindexing(true));
         return true;
     }

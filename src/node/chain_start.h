@@ -5,6 +5,7 @@
 
 #include "booster/booster_session.h"
 #include "booster/snapshot_session.h"
+#include "index/indexes.h"
 #include "node/chain_events.h"
 #include "node/options.h"
 #include "storage/data_dir.h"
@@ -23,7 +24,7 @@ struct ChainStartParts {
     ScriptThreads& scripts;
     VerificationCaches& caches; //!< also used by `scripts`
     ChainEvents& events;
-    PruneLocks& prune_locks;
+    Indexes& indexes; //!< not open yet
     BoosterSession& booster;
     SnapshotSession& snapshots;
     SessionHooks booster_hooks;
@@ -66,7 +67,7 @@ private:
     Result<> RefuseUnpruning();
 
     Result<> OpenIndex();
-    Result<> DestroyChainstate();
+    Result<> DestroyCoinsAndIndexes();
     Result<> StartReindex();
     Result<> OpenStores();
     Result<> BuildIndex();

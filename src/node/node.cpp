@@ -80,7 +80,7 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
                      .scripts = m_scripts,
                      .caches = m_caches,
                      .events = m_chain_events,
-                     .prune_locks = m_indexes,
+                     .indexes = m_indexes,
                      .booster = m_booster,
                      .snapshots = m_snapshots,
                      .booster_hooks = BoosterHooks(),
@@ -670,11 +670,10 @@ Result<> Node::WaitForStop()
     return {};
 }
 
-/** With -reindex they are rebuilt, because the blocks may be at other positions. */
 Result<> Node::OpenIndexes()
 {
     m_chain_for_indexes = std::make_unique<ChainForIndexes>(*m_chain);
-    IBD_RETURN_IF_ERROR(m_indexes.Open(*m_chain_for_indexes, m_chain_start.Reindexes()));
+    IBD_RETURN_IF_ERROR(m_indexes.Open(*m_chain_for_indexes));
     m_chain_context.indexes = &m_indexes;
     return m_chain_start.Prune();
 }

@@ -100,6 +100,40 @@ class Indexes(FunctionalTest):
         info = node.rpc("gettxoutsetinfo", "muhash", 75)
         self.assertEqual(info["txouts"], 75)
 
+    def reindexed_after_damage(self, rebuild):
+        """A header on the disk is damaged, then `rebuild` begins to make the block index again. The
+        next start continues; the blocks above get new positions when they come again."""
+        chain = Chain().grow(120)
+        node = self.node().start("-blocksxor=0", *FOLDERS)
+        for block in chain.blocks:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        self.synced(node, 120)
+        node.stop()
+        file = node.blocks_dir / "blk00000.dat"
+        file.write_bytes(file.read_bytes().replace(chain.blocks[59].header(), bytes(80)))
+        rebuild(node)
+        node.start(*FOLDERS)
+        self.assertEqual(node.rpc("getblockcount"), 59)
+        for block in chain.blocks[59:]:
+            self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+        self.synced(node, 120)
+        for block in chain.blocks:
+            self.assertEqual(node.rpc("getrawtransaction", block.txs[0].txid(), 1)["blockhash"],
+                             block.hash())
+
+    def test_killed_reindex(self):
+        def rebuild(node):
+            node.launch("-reindex", *FOLDERS)
+            wait_until(lambda: "Reindexing blocks on disk" in node.log_text, "the reindex")
+            node.kill()
+        self.reindexed_after_damage(rebuild)
+
+    def test_lost_block_index(self):
+        def rebuild(node):
+            shutil.rmtree(node.blocks_dir / "index")
+            node.start("-reindex-chainstate", *FOLDERS).stop()
+        self.reindexed_after_damage(rebuild)
+
     def test_damaged_ones_are_built_again(self):
         node = self.node().start(*FOLDERS).stop()
         for option, folder in FOLDERS.items():

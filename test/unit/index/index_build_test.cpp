@@ -76,7 +76,7 @@ public:
     /** To the tip, then to the end. The error ends the node. */
     Result<> Run(const Machine& machine)
     {
-        IBD_RETURN_IF_ERROR(m_indexes.Open(machine.chain, false));
+        IBD_RETURN_IF_ERROR(m_indexes.Open(machine.chain));
         m_indexes.Start();
         const auto synced = [&] {
             return std::ranges::all_of(m_indexes.Summaries(), &IndexSummary::synced);
@@ -257,7 +257,7 @@ TEST_CASE("a build that is stopped begins anew", "[indexbuild]")
     std::optional<Running> running;
     running.emplace(machine, env, IndexBuildOptions{.threads = 1}, machine.Folder());
     Indexes& indexes = running->Get();
-    Must(indexes.Open(machine.chain, false));
+    Must(indexes.Open(machine.chain));
     IndexSummary during;
     env.SetScript([&](const FaultEnv::Operation& operation) {
         if (operation.path.filename() != "spill000000.dat" || stopped.exchange(true)) return false;

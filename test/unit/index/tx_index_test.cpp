@@ -185,7 +185,7 @@ TEST_CASE("the follower's thread takes blocks as they come", "[txindex]")
                      .folder = machine.folder / "indexes",
                      .options = options,
                      .failed = [](const Error& error) { FAIL(error.message); }});
-    Must(indexes.Open(machine.chain, false));
+    Must(indexes.Open(machine.chain));
     indexes.Start();
     const IndexFollower& follower = indexes.FollowerOf(*indexes.Tx());
     while (!follower.WaitForTip()) std::this_thread::yield();
@@ -215,7 +215,7 @@ TEST_CASE("how much an index has left, and whether the disk has room for it", "[
                      .folder = machine.folder / "indexes",
                      .options = options,
                      .failed = {}});
-    Must(indexes.Open(machine.chain, false));
+    Must(indexes.Open(machine.chain));
     env.SetSpace(uint64_t{60} << 30);
     CHECK(indexes.LackOfSpace().empty());
     env.SetSpace(uint64_t{40} << 30);
@@ -273,7 +273,7 @@ TEST_CASE("an index that cannot be used is one error", "[txindex]")
                          machine.folder / "indexes",
                          options,
                          {}});
-        const Result<> opened = indexes.Open(machine.chain, false);
+        const Result<> opened = indexes.Open(machine.chain);
         REQUIRE(IsBadData(opened));
         CHECK(opened.Message().find("Delete the folder '" + machine.Db().string() + "'") !=
               std::string::npos);
@@ -284,7 +284,8 @@ TEST_CASE("an index that cannot be used is one error", "[txindex]")
                        machine.folder / "indexes",
                        options,
                        {}});
-        Must(wiped.Open(machine.chain, true)); // as -reindex does
+        Must(wiped.Destroy()); // as -reindex does
+        Must(wiped.Open(machine.chain));
     }
     SECTION("a position that leads nowhere")
     {
