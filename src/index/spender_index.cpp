@@ -143,6 +143,7 @@ Found<PlacedTx> SpenderIndex::Find(const BlockStore& blocks, const OutPoint& out
     Bytes prefix;
     Writer out(prefix);
     WritePrefix(out, m_key, output);
+    std::optional<Error> damage;
     KvIterator it = db->NewIterator();
     for (it.Seek(prefix); it.Valid(); it.Next()) {
         const ByteSpan key = it.Key();
@@ -154,10 +155,15 @@ Found<PlacedTx> SpenderIndex::Find(const BlockStore& blocks, const OutPoint& out
         if (!in.AtEnd()) {
             return BadData("database {}: a record is malformed", db->Directory().string());
         }
-        IBD_ASSIGN_OR_RETURN(PlacedTx found, ReadTxAt(blocks, at));
-        if (Spends(found.tx->View(), output)) return found;
+        // The position is part of the key. So a crash may leave a record of a block that was stored
+        // elsewhere afterwards, beside the record of the true position.
+        auto found = ReadTxAt(blocks, at);
+        IBD_RETURN_IF_SYSTEM_ERROR(found);
+        if (found && Spends(found->tx->View(), output)) return std::move(*found);
+        if (!found && !damage) damage = found.GetError();
     }
     IBD_RETURN_IF_ERROR(it.Status());
+    if (damage) return *damage;
     return std::nullopt;
 }
 

@@ -31,9 +31,9 @@ UniValue BlockFilter(const ChainContext& context, const RpcCall& call)
     const HeaderNode* const node = context.Headers().Read().Find(hash);
     if (!node) throw RpcError{RpcCode::kInvalidAddressOrKey, "Block not found"};
     const bool indexed = WaitForTip(context, index);
-    const auto entry = OrThrow(index.Find(*node));
-    if (!entry) throw NoFilter(WasConnected(context, *node), indexed);
-    const auto filter = OrThrow(index.Filter(*node));
+    const auto entry = LogIfUnreadable(context, index.Find(*node));
+    const auto filter = LogIfUnreadable(context, index.Filter(*node));
+    if (!entry || !filter) throw NoFilter(WasConnected(context, *node), indexed);
     UniValue out(UniValue::VOBJ);
     out.pushKV("filter", ToHex(*filter));
     out.pushKV("header", entry->header.ToHex());

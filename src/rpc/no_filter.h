@@ -29,4 +29,13 @@ inline RpcError NoFilter(bool was_connected, bool indexed)
             "Filter not found. This error is unexpected and indicates index corruption."};
 }
 
+/** Damaged records count as missing, as in Core; the log has the cause. */
+template <typename T>
+std::optional<T> LogIfUnreadable(const ChainContext& context, Found<T> found)
+{
+    if (found) return std::move(*found);
+    context.log.Error("{}", found.Message());
+    return std::nullopt;
+}
+
 } // namespace ibd

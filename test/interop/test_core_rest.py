@@ -102,6 +102,22 @@ class Rest(PairTest):
         self.assertGreater(self.asked[400], 50)
         self.assertGreater(self.asked[404], 50)
 
+    def test_damaged_files(self):
+        """Blocks and filters that cannot be read: no answer names a file."""
+        for node in (self.pair.core, self.pair.ours):
+            (node.net_dir / "indexes/blockfilter/basic/fltr00000.dat").unlink()
+            file = node.blocks_dir / "blk00000.dat"
+            with open(file, "r+b") as blocks:
+                blocks.write(bytes(file.stat().st_size))
+        tip = self.chain.blocks[-1].hash()
+        for suffix in (".bin", ".hex", ".json"):
+            for kind in ("block", "block/notxdetails"):
+                self.assertEqual(self.compare(f"/rest/{kind}/{tip}{suffix}")[0], 500)
+            self.compare(f"/rest/blockfilter/basic/{tip}{suffix}")
+            self.compare(f"/rest/blockfilterheaders/basic/{tip}{suffix}?count=1")
+        self.assertEqual(self.asked, {500: 6, 404: 3, 200: 3})
+        self.pair.ask("getblockfilter", tip)
+
     def test_large_block(self):
         """Its hex and its JSON leave in pieces."""
         block = self.chain.candidate()

@@ -53,12 +53,26 @@ std::string OpenObject(const UniValue& object)
     return text;
 }
 
-HttpResponse BlockJson(const RestContext& context, const Known& known, int verbosity)
+/** An unreadable block has the same answer in all formats; the log has the cause. */
+std::shared_ptr<const BlockData> ReadOrRefuse(const RestContext& context,
+                                              const RestRequest& request, const Known& known,
+                                              UndoUse use)
+{
+    try {
+        return ReadBlockData(context.chain.Headers().Blocks(), known.place, use);
+    } catch (const RpcError& error) {
+        if (error.code != RpcCode::kMisc) throw; // the undo data
+        context.chain.log.Error("REST: {}", error.message);
+        RefuseUnreadable(request);
+    }
+}
+
+HttpResponse BlockJson(const RestContext& context, const RestRequest& request, const Known& known,
+                       int verbosity)
 {
     if (verbosity >= kWithPrevouts) RequireUndoIfMade(context.chain, known.place);
-    const std::shared_ptr<const BlockData> block =
-        ReadBlockData(context.chain.Headers().Blocks(), known.place,
-                      verbosity >= kWithPrevouts ? UndoUse::kIfThere : UndoUse::kNone);
+    const auto block = ReadOrRefuse(
+        context, request, known, verbosity >= kWithPrevouts ? UndoUse::kIfThere : UndoUse::kNone);
     UniValue fields = known.header;
     AppendBlockSizes(fields, *block);
     return JsonItems(OpenObject(fields) + ",\"tx\":[", block->view.Txs().size(), "]}",
@@ -70,7 +84,8 @@ HttpResponse BlockJson(const RestContext& context, const Known& known, int verbo
 HttpResponse WholeBlock(const RestContext& context, const RestRequest& request, int verbosity)
 {
     const Known known = FindStored(context, request);
-    if (request.target.format == Format::kJson) return BlockJson(context, known, verbosity);
+    if (request.target.format == Format::kJson)
+        return BlockJson(context, request, known, verbosity);
     auto raw = BlockArchive(context.chain.Headers().Blocks()).BlockAsVector(known.place);
     if (!raw) RefuseUnreadable(request);
     return Binary(std::move(*raw), request.target.format);

@@ -42,7 +42,7 @@ HttpResponse FilterHeaders(const RestContext& context, const RestRequest& reques
     const bool indexed = WaitForTip(context.chain, index);
     std::vector<FilterHeader> headers;
     for (const HeaderNode* node : nodes) {
-        const auto entry = OrThrow(index.Find(*node));
+        const auto entry = LogIfUnreadable(context.chain, index.Find(*node));
         if (!entry) RefuseMissing(true, indexed);
         headers.push_back(entry->header);
     }
@@ -73,7 +73,7 @@ HttpResponse Filter(const RestContext& context, const RestRequest& request)
     if (!node) Refuse(kNotFound, "{} not found", parts[1]);
     const bool was_connected = WasConnected(context.chain, *node);
     const bool indexed = WaitForTip(context.chain, index);
-    const auto filter = OrThrow(index.Filter(*node));
+    const auto filter = LogIfUnreadable(context.chain, index.Filter(*node));
     if (!filter) RefuseMissing(was_connected, indexed);
     return InFormat(
         request,

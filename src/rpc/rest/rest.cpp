@@ -47,7 +47,10 @@ HttpResponse Answer(const RestContext& context, const Route& route, const HttpRe
     } catch (const rest::Refusal& refusal) {
         return Refused(refusal.status, refusal.text);
     } catch (const RpcError& error) { // common errors: of the disk, or missing data
-        return Refused(rest::kServerError, error.message);
+        if (error.code != RpcCode::kDatabase) return Refused(rest::kServerError, error.message);
+        // Such a text names files, and REST has no login.
+        context.chain.log.Error("REST: {}", error.message);
+        return Refused(rest::kServerError, "Database error: see debug.log");
     }
 }
 
