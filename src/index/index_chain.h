@@ -14,6 +14,9 @@ public:
     /** The last block that an index may name as done: after a crash the coins are at it or above,
      *  and all blocks up to it are where they are now; null: none. */
     virtual const HeaderNode* Flushed() const = 0;
+    /** The blocks found damaged since the start of the node, without the first `known` ones. Peers
+     *  bring them again, and the new copies are at other positions. */
+    virtual std::vector<DamagedBlock> Damaged(size_t known) const = 0;
     /** Whether block files were deleted by -prune. */
     virtual bool HasPruned() const = 0;
     /** Whether the node is about to stop. */

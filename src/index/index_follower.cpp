@@ -48,7 +48,8 @@ Result<> IndexFollower::Open()
     IBD_RETURN_IF_ERROR(Explained(m_index.Load(m_best)));
     m_saved = m_best;
     m_shown = m_best;
-    return {};
+    IBD_RETURN_IF_ERROR(GoBack(LowestMissing()));
+    return GoBelowDamage();
 }
 
 Result<> IndexFollower::GoOnFrom(const HeaderNode& best)
@@ -133,7 +134,51 @@ std::optional<IndexFollower::Next> IndexFollower::FindNext() const
 bool IndexFollower::Lacks(const StoredBlock& place) const
 {
     const bool undo = m_index.Traits().undo_to_connect && place.height > 0;
-    return place.data.IsNull() || (undo && place.undo.IsNull());
+    if (place.data.IsNull() || (undo && place.undo.IsNull())) return true;
+    const auto damaged = m_damaged.find(place.hash);
+    return damaged != m_damaged.end() && damaged->second == place.data;
+}
+
+/** The lowest indexed block without data: an earlier run found it damaged, and its next copy will
+ *  be at another position. Null: none. */
+const HeaderNode* IndexFollower::LowestMissing() const
+{
+    if (m_chain.HasPruned()) return nullptr;
+    const ChainReader chain = m_chain.Read();
+    const HeaderNode* lowest = nullptr;
+    for (const HeaderNode* node = m_best; node; node = node->prev) {
+        if (!node->HasData()) lowest = node;
+    }
+    return lowest;
+}
+
+/** Below `lowest`, whose position changes; null: nothing changes. The records above are written
+ *  again. If the database names a block above, it names the one below from now on. */
+Result<> IndexFollower::GoBack(const HeaderNode* lowest)
+{
+    if (m_index.Traits().allows_prune || !lowest || !lowest->prev) return {};
+    m_log.Warning("{} goes back to height {}: a block above is damaged, and its next copy will be "
+                  "at another place",
+                  m_index.Name(), lowest->prev->height);
+    m_best = lowest->prev;
+    m_synced = false;
+    const HeaderNode* const saved = m_saved;
+    IBD_RETURN_IF_ERROR(WriteBatch(saved && saved->height > m_best->height));
+    m_shown = m_best;
+    return {};
+}
+
+Result<> IndexFollower::GoBelowDamage()
+{
+    const HeaderNode* lowest = nullptr;
+    for (const DamagedBlock& block : m_chain.Damaged(m_known_damage)) {
+        ++m_known_damage;
+        m_damaged[block.hash] = block.data;
+        const HeaderNode* const node = m_chain.Read().Find(block.hash);
+        const bool indexed = m_best && m_best->Ancestor(node->height) == node;
+        if (indexed && (!lowest || node->height < lowest->height)) lowest = node;
+    }
+    return GoBack(lowest);
 }
 
 Result<> IndexFollower::CatchUp()
@@ -145,6 +190,7 @@ Result<> IndexFollower::CatchUp()
 
 Result<> IndexFollower::Follow()
 {
+    IBD_RETURN_IF_ERROR(GoBelowDamage());
     m_start_height = m_best ? m_best->height : -1;
     m_logged_micros = m_env.MonotonicMicros();
     m_started_micros = m_logged_micros;

@@ -16,6 +16,8 @@
 #include "util/log.h"
 #include "util/threads.h"
 
+#include <map>
+
 namespace ibd {
 
 struct IndexSummary {
@@ -110,6 +112,9 @@ private:
     void WaitToBeWoken();
     std::optional<Next> FindNext() const;
     bool Lacks(const StoredBlock& place) const;
+    const HeaderNode* LowestMissing() const;
+    Result<> GoBack(const HeaderNode* lowest);
+    Result<> GoBelowDamage();
     Result<> Follow();
     Result<> ReadBlock(const StoredBlock& place, BlockData& out) const;
     Result<> ReadUndo(const StoredBlock& place, BlockData& out) const;
@@ -148,6 +153,8 @@ private:
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
     std::unique_ptr<PreparedAhead> m_ahead; //!< null: few blocks are missing
+    size_t m_known_damage = 0; //!< number of blocks in IndexChain::Damaged() that are below
+    std::map<BlockHash, FilePos> m_damaged; //!< where these blocks were
     const HeaderNode* m_lacking = nullptr;  //!< the block whose data is awaited
     int64_t m_logged_micros = 0;
 

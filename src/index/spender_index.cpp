@@ -136,7 +136,8 @@ Result<> SpenderIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
     return {};
 }
 
-Found<PlacedTx> SpenderIndex::Find(const BlockStore& blocks, const OutPoint& output) const
+Found<PlacedTx> SpenderIndex::Find(const BlockStore& blocks, const OutPoint& output,
+                                   const IsPlaceOf& is_place) const
 {
     const auto db = ShareDb();
     if (!db) return std::nullopt;
@@ -155,12 +156,15 @@ Found<PlacedTx> SpenderIndex::Find(const BlockStore& blocks, const OutPoint& out
         if (!in.AtEnd()) {
             return BadData("database {}: a record is malformed", db->Directory().string());
         }
-        // The position is part of the key. So a crash may leave a record of a block that was stored
-        // elsewhere afterwards, beside the record of the true position.
+        // The position is part of the key. So a crash or the repair of a damaged block may leave a
+        // record of a place that the block has left, beside the record of its true place.
         auto found = ReadTxAt(blocks, at);
         IBD_RETURN_IF_SYSTEM_ERROR(found);
-        if (found && Spends(found->tx->View(), output)) return std::move(*found);
-        if (!found && !damage) damage = found.GetError();
+        if (!found) {
+            if (!damage) damage = found.GetError();
+        } else if (is_place(found->block, at.block) && Spends(found->tx->View(), output)) {
+            return std::move(*found);
+        }
     }
     IBD_RETURN_IF_ERROR(it.Status());
     if (damage) return *damage;

@@ -7,7 +7,12 @@
 #include "index/index.h"
 #include "index/tx_position.h"
 
+#include <functional>
+
 namespace ibd {
+
+/** Whether the block is stored at this place. */
+using IsPlaceOf = std::function<bool(const BlockHash& block, const FilePos& place)>;
 
 class SpenderIndex final : public Index {
 public:
@@ -32,7 +37,8 @@ public:
     void PutBuilt(KvBatch& batch) const override;
 
     /** The spender in the active chain; nothing: unspent, or not in the index. Any thread. */
-    Found<PlacedTx> Find(const BlockStore& blocks, const OutPoint& output) const;
+    Found<PlacedTx> Find(const BlockStore& blocks, const OutPoint& output,
+                         const IsPlaceOf& is_place) const;
 
 private:
     void ForEachKey(const IndexedBlock& block,

@@ -13,6 +13,7 @@ public:
     ChainReader Read() const override { return m_chain.Read(); }
     const BlockStore& Blocks() const override { return m_chain.Blocks(); }
     const HeaderNode* Flushed() const override { return m_chain.Flushed(); }
+    std::vector<DamagedBlock> Damaged(size_t n) const override { return m_chain.Damaged(n); }
     bool HasPruned() const override { return m_chain.HasPruned(); }
     bool Interrupted() const override { return m_chain.Interrupted(); }
 

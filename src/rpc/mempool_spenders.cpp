@@ -68,7 +68,13 @@ void AskPool(const TxPool& pool, std::vector<Question>& questions, bool with_tx)
 void AskIndex(const PoolContext& context, const SpenderIndex* index, Question& question,
               bool with_tx)
 {
-    const auto found = index->Find(context.chain.Headers().Blocks(), question.output);
+    const ChainManager& chain = context.chain.Headers();
+    const auto is_place = [&chain](const BlockHash& block, const FilePos& place) {
+        const ChainReader reader = chain.Read();
+        const HeaderNode* const node = reader.Find(block);
+        return node && StoredBlock(*node).data == place;
+    };
+    const auto found = index->Find(chain.Blocks(), question.output, is_place);
     if (!found) {
         context.log.Error("{}", found.Message());
         ThrowRpc(RpcCode::kMisc, "IO error finding spending tx for outpoint {}:{}.",

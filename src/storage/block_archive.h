@@ -8,6 +8,12 @@
 
 namespace ibd {
 
+/** A block that was found damaged, and where it was. */
+struct DamagedBlock {
+    BlockHash hash;
+    FilePos data;
+};
+
 /** The positions of a block and its undo data, and the data to check them. */
 struct StoredBlock {
     StoredBlock() = default;

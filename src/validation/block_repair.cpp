@@ -54,6 +54,7 @@ Result<> BlockRepair::Forget(const Stored& block, const Error& damage)
                            "machine seems to fail",
                            damage.message);
     }
+    m_tree.damaged.push_back({block.place.hash, block.place.data});
     if (m_tree.headers.active.Contains(block.node)) {
         m_tree.lost.emplace(block.node->height, block.node);
         return {};

@@ -5,6 +5,7 @@
 
 #include "chain/chain_reader.h"
 #include "consensus/rule_result.h"
+#include "storage/block_archive.h"
 #include "util/log.h"
 #include "validation/block_index.h"
 #include "validation/candidate_set.h"
@@ -44,6 +45,8 @@ struct BlockTree {
     ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
     /** The lost blocks of the active chain by height: damaged, and not yet received again. */
     std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);
+    /** All blocks that were found damaged, and where they were; in the order of the finds. */
+    std::vector<DamagedBlock> damaged IBD_GUARDED_BY(headers.mutex);
     /** The block of the snapshot from which the coins started, until the snapshot is proven; null:
      *  the chain was built from genesis. */
     std::atomic<const HeaderNode*> snapshot_base{nullptr};

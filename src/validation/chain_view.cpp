@@ -62,6 +62,12 @@ const HeaderNode* ChainView::NextLost(int32_t after) const
     return found == m_tree.lost.end() ? nullptr : found->second;
 }
 
+std::vector<DamagedBlock> ChainView::Damaged(size_t known) const
+{
+    const SharedLock lock(m_tree.headers.mutex);
+    return {m_tree.damaged.begin() + static_cast<std::ptrdiff_t>(known), m_tree.damaged.end()};
+}
+
 bool ChainView::IsLost(const HeaderNode& node) const
 {
     const SharedLock lock(m_tree.headers.mutex);

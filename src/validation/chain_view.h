@@ -53,6 +53,8 @@ public:
      *  if it is damaged and was not received again. */
     const HeaderNode* NextLost(int32_t after) const;
     bool IsLost(const HeaderNode& node) const;
+    /** The blocks found damaged since the start of the node, without the first `known` ones. */
+    std::vector<DamagedBlock> Damaged(size_t known) const;
     /** Whether a block is stored above a missing one with a known header. O(headers). */
     bool HasHoles() const;
     /** The last block of the active chain without block or undo data; nothing if all above genesis

@@ -137,6 +137,29 @@ class DamagedBlocks(Damaged):
         self.assertEqual(len(damaged), 1)
         self.assertGreater(int(damaged[0]), 10)
 
+    def test_indexes(self):
+        """Those that refer to block files get the position of the new copy."""
+        indexes = ["-txindex", "-txospenderindex"]
+        node = self.stored()
+
+        def synced():
+            return all(index == {"synced": True, "best_block_height": self.made.height}
+                       for index in node.rpc("getindexinfo").values())
+
+        node.start(*self.made.trust, *indexes)
+        wait_until(synced, "the indexes")
+        node.stop()
+        self.damage(node)
+        node.start(*self.peer(), "-reindex-chainstate", "-ibdbooster=0", *indexes)
+        self.assert_synced(node, self.server, self.made)
+        wait_until(synced, "the indexes")
+        for tx in self.server.rpc("getblock", self.hash, 2)["tx"][1:]:
+            found = node.rpc("getrawtransaction", tx["txid"], 1)
+            self.assertEqual((found["blockhash"], found["hex"]), (self.hash, tx["hex"]))
+            spent = [{"txid": one["txid"], "vout": one["vout"]} for one in tx["vin"]]
+            said = node.rpc("gettxspendingprevout", spent)
+            self.assertEqual({one["spendingtxid"] for one in said}, {tx["txid"]})
+
     def test_without_a_network(self):
         """One line names the place; a sound file in its place is enough."""
         for name, options in self.ways().items():

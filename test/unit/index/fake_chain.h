@@ -9,6 +9,7 @@
 #include "support/must.h"
 #include "support/temp_dir.h"
 
+#include <fstream>
 #include <map>
 
 namespace ibd::test {
@@ -76,6 +77,29 @@ public:
         node->status &= ~(kHaveData | kHaveUndo);
         m_pruned = true;
     }
+    /** Damages a block on the disk, and finds that: it has no data until Restore(). */
+    void Damage(const HeaderNode& of) IBD_NO_THREAD_CHECK
+    {
+        HeaderNode* const node = m_headers.tree.Find(of.hash);
+        std::fstream file(m_blocks->BlockPath(node->file),
+                          std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(node->data_pos);
+        REQUIRE(file.write(std::string(BlockHeader::kSize, '\0').data(), BlockHeader::kSize));
+        m_damaged.push_back({node->hash, {node->file, node->data_pos}});
+        node->status &= ~kHaveData;
+    }
+    /** Stores a damaged block again, at another position. */
+    void Restore(const HeaderNode& of, ByteSpan raw) IBD_NO_THREAD_CHECK
+    {
+        HeaderNode* const node = m_headers.tree.Find(of.hash);
+        const FilePos at =
+            Must(m_blocks->WriteBlock(raw, static_cast<uint32_t>(node->height), node->time));
+        node->file = at.file;
+        node->data_pos = at.offset;
+        node->status |= kHaveData;
+    }
+    /** As after a restart. */
+    void ForgetDamage() { m_damaged.clear(); }
     void SetTip(const HeaderNode* node)
     {
         const Lock lock(m_headers.mutex);
@@ -97,6 +121,10 @@ public:
     ChainReader Read() const override { return ChainReader(m_headers); }
     const BlockStore& Blocks() const override { return *m_blocks; }
     const HeaderNode* Flushed() const override { return m_flushed; }
+    std::vector<DamagedBlock> Damaged(size_t known) const override
+    {
+        return {m_damaged.begin() + static_cast<std::ptrdiff_t>(known), m_damaged.end()};
+    }
     bool HasPruned() const override { return m_pruned; }
     bool Interrupted() const override { return false; }
 
@@ -105,6 +133,7 @@ private:
     std::unique_ptr<BlockStore> m_blocks;
     std::atomic<const HeaderNode*> m_flushed = nullptr;
     bool m_pruned = false;
+    std::vector<DamagedBlock> m_damaged;
 };
 
 /** Makes the undo data of blocks, given all blocks below. */

@@ -188,7 +188,7 @@ TEST_CASE("the block up to which an index was built may be disconnected", "[inde
     Must(follower.Open());
     index.CloseDb();
     Must(DestroyDb(TestEnv(), index.Directory()));
-    CHECK_FALSE(Must(index.Find(machine.chain.Blocks(), OutPoint())));
+    CHECK_FALSE(Must(index.Find(machine.chain.Blocks(), OutPoint(), nullptr)));
     IndexBuild build(TestEnv(), TestLog(), machine.chain, *machine.tip, {&index}, {});
     REQUIRE(Must(build.Run()));
     CHECK(build.Done() == 1);

@@ -58,6 +58,12 @@ public:
         }
     }
 
+    /** A block at the fork or below. */
+    const Bytes& RawOf(const HeaderNode& node) const
+    {
+        return branches.common[static_cast<size_t>(node.height) - 1];
+    }
+
     const TempDir folder{MemoryFolder()};
     const ChainParams params;
     const Branches branches;
@@ -90,6 +96,68 @@ TEST_CASE("the index finds every transaction of the active chain", "[txindex]")
     Must(followed->follower.CatchUp());
     for (const Bytes& raw : machine.branches.b) machine.CheckFinds(followed->index, raw);
     CHECK(followed->Named() == machine.tip_b->hash);
+}
+
+TEST_CASE("damaged blocks are indexed again at their new positions", "[txindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.tip_a);
+    auto followed = machine.Open();
+    Must(followed->follower.CatchUp());
+    const HeaderNode& damaged = *machine.fork->Ancestor(50);
+    const HeaderNode& higher = *machine.fork->Ancestor(52);
+    const auto check = [&] {
+        machine.chain.Restore(higher, machine.RawOf(higher));
+        machine.chain.Restore(damaged, machine.RawOf(damaged));
+        Must(followed->follower.CatchUp());
+        CHECK(followed->follower.Summary().synced);
+        for (const Bytes& raw : machine.branches.common) machine.CheckFinds(followed->index, raw);
+        for (const Bytes& raw : machine.branches.a) machine.CheckFinds(followed->index, raw);
+    };
+    machine.chain.Damage(higher);
+    machine.chain.Damage(damaged);
+    SECTION("restored before it notices") { check(); }
+    SECTION("while it waits")
+    {
+        Must(followed->follower.CatchUp());
+        CHECK_FALSE(followed->follower.Summary().synced);
+        CHECK(followed->follower.Best() == damaged.prev);
+        CHECK(followed->Named() == damaged.prev->hash);
+        check();
+    }
+    SECTION("restored after a crash and a restart")
+    {
+        Must(followed->follower.CatchUp());
+        machine.chain.ForgetDamage();
+        followed = nullptr;
+        machine.chain.Restore(higher, machine.RawOf(higher));
+        machine.chain.Restore(damaged, machine.RawOf(damaged));
+        followed = machine.Open();
+        check();
+    }
+    SECTION("found by an earlier run")
+    {
+        machine.chain.ForgetDamage();
+        followed = nullptr;
+        followed = machine.Open();
+        CHECK(followed->Named() == damaged.prev->hash);
+        check();
+    }
+}
+
+TEST_CASE("damage never makes the database name a block above the coins on disk", "[txindex]")
+{
+    Machine machine;
+    machine.chain.SetDurableTip(machine.fork->Ancestor(40));
+    auto followed = machine.Open();
+    Must(followed->follower.CatchUp());
+    machine.chain.SetTip(machine.fork);
+    Must(followed->follower.CatchUp());
+    const HeaderNode& damaged = *machine.fork->Ancestor(50);
+    machine.chain.Damage(damaged);
+    Must(followed->follower.CatchUp());
+    CHECK(followed->follower.Best() == damaged.prev);
+    CHECK(followed->Named() == machine.fork->Ancestor(40)->hash);
 }
 
 TEST_CASE("the database never names a block above the coins on disk", "[txindex]")
