@@ -214,14 +214,14 @@ DecodedPool DecodePool(Bytes data)
     return out;
 }
 
-Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version, Env& env,
-                  Logger& log)
+Result<> DumpPool(const TxPool& pool, PoolFile& file, Env& env, Logger& log)
 {
+    const Lock writing(file.writing);
     const PoolRecord record = RecordOf(pool);
     log.Info("Writing {} mempool transactions to file...", record.txs.size());
     log.Info("Writing {} unbroadcast transactions to file.", record.unbroadcast.size());
-    const Bytes data = EncodePool(record, version, env);
-    IBD_RETURN_IF_ERROR(WriteFileAtomically(env, file, data));
+    const Bytes data = EncodePool(record, file.version, env);
+    IBD_RETURN_IF_ERROR(WriteFileAtomically(env, file.path, data));
     log.Info("Dumped mempool: {} bytes dumped to file", data.size());
     return {};
 }

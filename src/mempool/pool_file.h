@@ -47,9 +47,15 @@ struct PoolImport {
     bool unbroadcast = true;
 };
 
+/** mempool.dat. */
+struct PoolFile {
+    Path path;
+    PoolFileVersion version = PoolFileVersion::kObfuscated;
+    Mutex writing = {}; //!< held by DumpPool(): calls and the shutdown may write at the same time
+};
+
 /** Writes the file; after an error the previous file stays. */
-Result<> DumpPool(const TxPool& pool, const Path& file, PoolFileVersion version, Env& env,
-                  Logger& log);
+Result<> DumpPool(const TxPool& pool, PoolFile& file, Env& env, Logger& log);
 /** Submits the transactions of a file. An error is one line: the disk failed, or the file is
  *  damaged or foreign. Transactions before the damage are then in the pool. */
 Result<> ImportPool(const Path& file, const PoolImport& import, const TxSubmission& door,

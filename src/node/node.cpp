@@ -123,9 +123,8 @@ Node::Node(Env& env, FileLogger& log, const ArgsManager& args, const DataPaths& 
       m_mining{m_chain_context, m_assembler, m_pool, [this] { return m_network->PeerCount(); }}
 {
     m_scripts.SetCaches(&m_caches);
-    m_pool_context.file = {std::filesystem::absolute(dir.Net() / "mempool.dat"),
-                           m_options.persist_pool_v1 ? PoolFileVersion::kPlain
-                                                     : PoolFileVersion::kObfuscated};
+    m_pool_context.file.path = std::filesystem::absolute(dir.Net() / "mempool.dat");
+    if (m_options.persist_pool_v1) m_pool_context.file.version = PoolFileVersion::kPlain;
     m_pool_context.announce = [this](const TransactionRef& tx) {
         if (PeerNetwork* const peers = m_net.network) peers->Txs().Announce(tx);
     };
@@ -518,8 +517,7 @@ void Node::ScheduleTxs()
 void Node::SavePool()
 {
     if (!m_options.persist_pool || !m_pool_context.loaded) return;
-    const PoolFile& file = m_pool_context.file;
-    const Result<> saved = DumpPool(m_pool, file.path, file.version, m_env, m_log);
+    const Result<> saved = DumpPool(m_pool, m_pool_context.file, m_env, m_log);
     if (!saved) m_log.Error("Failed to dump mempool: {}. Continuing anyway.", saved.Message());
 }
 

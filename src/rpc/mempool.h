@@ -8,12 +8,6 @@
 
 namespace ibd {
 
-/** mempool.dat. */
-struct PoolFile {
-    Path path;
-    PoolFileVersion version = PoolFileVersion::kObfuscated;
-};
-
 struct NetContext;
 
 struct PoolContext {

@@ -7,11 +7,10 @@ namespace ibd {
 
 namespace {
 
-UniValue Save(const PoolContext& context)
+UniValue Save(PoolContext& context)
 {
     if (!context.loaded) throw RpcError{RpcCode::kMisc, "The mempool was not loaded yet"};
-    const Result<> saved = DumpPool(context.pool, context.file.path, context.file.version,
-                                    context.chain.env, context.log);
+    const Result<> saved = DumpPool(context.pool, context.file, context.chain.env, context.log);
     if (!saved) {
         context.log.Error("Failed to dump mempool: {}", saved.Message());
         throw RpcError{RpcCode::kMisc, "Unable to dump mempool to disk"};

@@ -6,6 +6,8 @@
 #include "support/temp_dir.h"
 #include "util/hex.h"
 
+#include <thread>
+
 namespace ibd::test {
 
 namespace {
@@ -117,7 +119,7 @@ TEST_CASE("a pool comes back from its file", "[mempool]")
     KeptLog log;
     const TempDir dir;
     Env& env = Machine();
-    const Path file = dir / "mempool.dat";
+    PoolFile file{dir / "mempool.dat"};
     std::atomic<bool> interrupt = false;
     const int64_t now = env.UnixTime();
     const TransactionRef parent = Spending({Name(0)}, {500'000, 400'000}).Freeze();
@@ -144,13 +146,13 @@ TEST_CASE("a pool comes back from its file", "[mempool]")
             const Lock lock(pool.mutex); // a transaction added after it would make it expire
             AddTx(pool, {.tx = old, .fee = 1, .vsize = 100, .weight = 400, .time = 1});
         }
-        Must(DumpPool(pool, file, PoolFileVersion::kObfuscated, env, log));
+        Must(DumpPool(pool, file, env, log));
     }
     TxPool pool{PoolLimits()};
     const TxSubmission door(rules, pool, coins);
-    Must(ImportPool(file, {}, door, pool, env, log, interrupt));
-    Must(ImportPool(file, {.current_time = true, .deltas = false, .unbroadcast = false}, door, pool,
-                    env, log, interrupt));
+    Must(ImportPool(file.path, {}, door, pool, env, log, interrupt));
+    Must(ImportPool(file.path, {.current_time = true, .deltas = false, .unbroadcast = false}, door,
+                    pool, env, log, interrupt));
     const Lock lock(pool.mutex);
     CHECK(pool.Size() == 4); // the second time the old one has the current time
     CHECK(pool.Find(parent->Id())->time == now - 50);
@@ -161,6 +163,35 @@ TEST_CASE("a pool comes back from its file", "[mempool]")
           std::string::npos);
     CHECK(log.Text().find("1 succeeded, 0 failed, 0 expired, 3 already there, 0 waiting") !=
           std::string::npos);
+}
+
+TEST_CASE("several threads may write the file of the pool at once", "[mempool]")
+{
+    const TempDir dir;
+    PoolFile file{dir / "mempool.dat"};
+    KeptLog log;
+    TxPool pool{PoolLimits()};
+    {
+        const Lock lock(pool.mutex);
+        for (uint32_t i = 0; i < 500; ++i) {
+            const TransactionRef tx = Spending({Name(i)}, {1'000}).Freeze();
+            AddTx(pool, {.tx = tx, .fee = 1, .vsize = 100, .weight = 400, .time = 1});
+        }
+    }
+    std::atomic<int> failures = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int n = 0; n < 20; ++n) {
+                failures += !DumpPool(pool, file, Machine(), log);
+                const Result<Bytes> written = ReadWholeFile(Machine(), file.path);
+                failures += !written || !DecodePool(*written).complete;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(failures == 0);
+    CHECK(DecodePool(Must(ReadWholeFile(Machine(), file.path))).record == RecordOf(pool));
 }
 
 } // namespace ibd::test

@@ -174,16 +174,16 @@ TEST_CASE("no script of a new transaction runs under a lock", "[pool]")
     SECTION("mempool.dat")
     {
         node.Submit(tx);
-        const Path file = dir.Get() / "mempool.dat";
+        PoolFile file{dir.Get() / "mempool.dat"};
         Env& env = node.engine.GetEnv();
         Logger& log = node.engine.GetLog();
-        Must(DumpPool(node.pool, file, PoolFileVersion::kObfuscated, env, log));
+        Must(DumpPool(node.pool, file, env, log));
         {
             const Lock lock(node.pool.mutex);
             RemoveWithDescendants(node.pool, tx.Id(), RemovalReason::kExpiry);
         }
         const std::atomic<bool> interrupt = false;
-        Must(ImportPool(file, {}, node.door, node.pool, env, log, interrupt));
+        Must(ImportPool(file.path, {}, node.door, node.pool, env, log, interrupt));
         CHECK(node.Has(tx));
         expected = 2;
     }
