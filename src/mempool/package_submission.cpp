@@ -79,7 +79,7 @@ public:
         m_out.violation = CheckPackageForm(m_package);
         if (m_out.violation) return std::move(m_out);
         for (const TransactionRef& tx : m_package) IBD_RETURN_IF_ERROR(SubmitAlone(tx));
-        if (!m_out.violation && !m_left.empty()) IBD_RETURN_IF_ERROR(SubmitLeft());
+        if (!m_out.violation) IBD_RETURN_IF_ERROR(SubmitLeft());
         KeepLimits();
         return std::move(m_out);
     }
@@ -92,9 +92,7 @@ private:
         const PoolTx* const found = m_door.m_pool.Find(tx->Id());
         if (!found) return false;
         PackageTx& out = m_out.txs[tx->WitnessId()];
-        out.kind = PackageTx::Kind::kInPool;
-        out.fee = found->fee;
-        out.vsize = found->vsize;
+        out = {.kind = PackageTx::Kind::kInPool, .fee = found->fee, .vsize = found->vsize};
         if (found->tx->WitnessId() == tx->WitnessId()) return true;
         out.kind = PackageTx::Kind::kOtherWitness;
         out.other = found->tx->WitnessId();
@@ -114,6 +112,8 @@ private:
             Replace(verdict.replaced);
             return {};
         }
+        // Other threads may have submitted it while its scripts ran.
+        if (IsKnown(tx)) return {};
         if (MayPassTogether(*verdict.violation)) {
             m_left.push_back(tx);
         } else {
@@ -136,6 +136,7 @@ private:
     /** The transactions that were not accepted alone. */
     Result<> SubmitLeft()
     {
+        if (m_left.empty()) return {};
         if (m_left.size() == 1) {
             const TransactionRef tx = std::exchange(m_left, {}).front();
             IBD_RETURN_IF_ERROR(SubmitAlone(tx));
@@ -145,6 +146,8 @@ private:
         IBD_ASSIGN_OR_RETURN(const Joint joint, m_door.SubmitJoint(m_left, m_arrival));
         if (!joint.fault.violation) {
             AcceptJoint(joint);
+        } else if (std::erase_if(m_left, [this](const auto& tx) { return IsKnown(tx); }) > 0) {
+            return SubmitLeft(); // the rest; each time it is smaller
         } else if (joint.fault.tx) {
             m_out.violation = Violation(Kind::kMempoolPolicy, joint.fault.as_whole);
             m_out.txs[*joint.fault.tx].violation = joint.fault.violation;

@@ -11,15 +11,6 @@ namespace ibd {
 
 namespace {
 
-/** Throws the error of the verdict, if any. */
-void RequireTaken(const TxVerdict& verdict)
-{
-    if (!verdict.violation) return;
-    const bool missing = verdict.violation->kind == RuleViolation::Kind::kMissingInputs;
-    throw RpcError{missing ? RpcCode::kVerify : RpcCode::kVerifyRejected,
-                   verdict.violation->ToString()};
-}
-
 /** As in Core, refuses a transaction if one of its outputs is an unspent coin of the chain. */
 void RequireUnconfirmed(const ChainContext& context, const Transaction& tx)
 {
@@ -37,6 +28,20 @@ void RequireCheap(bool too_expensive)
                    "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"};
 }
 
+/** The transaction, or the pool's with its txid if that came during the check. Throws the error of
+ *  the verdict if neither is in the pool, and the one for confirmed transactions if a block came.
+ *  The pool is read before the chain, because blocks move transactions from the pool to the chain.
+ */
+TransactionRef Taken(const PoolContext& context, const TransactionRef& tx, const TxVerdict& verdict)
+{
+    if (!verdict.violation) return tx;
+    if (TransactionRef there = FindInPool(context.pool, tx->Id())) return there;
+    RequireUnconfirmed(context.chain, *tx);
+    const bool missing = verdict.violation->kind == RuleViolation::Kind::kMissingInputs;
+    throw RpcError{missing ? RpcCode::kVerify : RpcCode::kVerifyRejected,
+                   verdict.violation->ToString()};
+}
+
 /** Returns the transaction that is then in the pool. `most`: highest fee; 0: no limit. */
 TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amount most)
 {
@@ -45,9 +50,8 @@ TransactionRef Accept(const PoolContext& context, const TransactionRef& tx, Amou
     const int64_t now = context.chain.env.UnixTime();
     const SubmitVerdict out = OrThrow(context.submission.Submit(
         tx, {.arrival = {.now = now, .time = now, .own = true}, .most_fee = most}));
-    RequireTaken(out.verdict);
     RequireCheap(out.too_expensive);
-    return tx;
+    return Taken(context, tx, out.verdict);
 }
 
 /** Checks that the pool would accept the transaction, or has it. `most`: highest fee; 0: no limit.
@@ -57,7 +61,7 @@ void Examine(const PoolContext& context, const TransactionRef& tx, Amount most)
     RequireUnconfirmed(context.chain, *tx);
     if (FindInPool(context.pool, tx->Id())) return;
     const TxVerdict verdict = OrThrow(context.submission.Test(tx, context.chain.env.UnixTime()));
-    RequireTaken(verdict);
+    (void)Taken(context, tx, verdict);
     RequireCheap(most != 0 && verdict.fee > most);
 }
 

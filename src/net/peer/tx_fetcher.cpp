@@ -199,6 +199,11 @@ TxFetcher::Refusal TxFetcher::Refused(PeerId peer, const TransactionRef& tx,
                                       const RuleViolation& why, bool again)
 {
     const Wtxid& wtxid = tx->WitnessId();
+    // Another thread submitted it during the check, or a block confirmed it.
+    if (Pool().Has({wtxid, true}) || m_confirmed.Contains(wtxid.Span())) {
+        Accepted(*tx);
+        return {};
+    }
     Refusal out{.keep_extra = !again};
     if (why.kind == Kind::kMissingInputs) {
         if (!again && !m_rejects.Contains(wtxid.Span())) KeepOrphan(peer, tx, out);

@@ -98,6 +98,18 @@ public:
         }
         before_use = std::move(change);
     }
+    void GiveDelta(const MutableTransaction& tx, Amount delta)
+    {
+        const Lock lock(pool.mutex);
+        Prioritise(pool, tx.Id(), delta);
+    }
+    Amount DeltaInPool(const MutableTransaction& tx)
+    {
+        const Lock lock(pool.mutex);
+        const PoolTx* const found = pool.Find(tx.Id());
+        REQUIRE(found);
+        return found->delta;
+    }
     bool is_below = false;
     bool is_current = false;
     mutable std::function<void()> before_use; //!< called once

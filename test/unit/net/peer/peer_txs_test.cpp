@@ -312,6 +312,39 @@ TEST_CASE("transactions of a new block are known, and those of a left one are no
     CHECK(scene.Asked(peer).size() == 1);
 }
 
+TEST_CASE("a transaction that came otherwise during its check is not refused", "[peer_txs]")
+{
+    Scene scene;
+    const PeerId peer = scene.Befriend(ConnectionKind::kOutboundFullRelay);
+    scene.pool.held = true;
+    SECTION("by the user")
+    {
+        const TransactionRef tx = Simple(1);
+        scene.SayTx(peer, tx);
+        scene.pool.Add(tx);
+        scene.pool.held = false;
+        scene.Settle();
+        // Its child is kept although another parent is missing, too.
+        scene.SayTx(peer, MakeModelTx({{tx->Id(), 0}, {Simple(2)->Id(), 0}}, 1'000));
+        CHECK(scene.node.manager.Orphans().size() == 1);
+    }
+    SECTION("in a block")
+    {
+        const HeaderNode& before = scene.node.chain.Tip();
+        scene.node.manager.TipChanged(before, *before.prev);
+        const HeaderNode& tip = scene.node.chain.Extend(1, nullptr, 5, true, 2);
+        BlockView block;
+        REQUIRE(block.Parse(scene.node.chain.Block(tip).raw));
+        // The model knows no spent coins, so its verdict is that the inputs are missing.
+        scene.SayTx(peer, *Transaction::Parse(block.Txs()[1].raw));
+        scene.node.manager.TipChanged(tip, before);
+        scene.pool.held = false;
+        scene.Settle();
+        CHECK(scene.pool.offers.size() == 1);
+        CHECK(scene.node.manager.Orphans().empty());
+    }
+}
+
 TEST_CASE("a peer is read again after the verdict on its transaction", "[peer_txs]")
 {
     Scene scene;
