@@ -31,7 +31,6 @@ Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const
                          m_rules.CheckPackage(package, at, arrival, TxAcceptance::Origin::kTogether,
                                               m_pool, *out.change, out.checked));
     for (const PoolTx* tx : out.change->RemovedById()) out.replaced.push_back(tx->tx);
-    out.updates = m_pool.Updates();
     out.tip = at.tip.hash;
     return {};
 }
@@ -55,7 +54,7 @@ Result<TxSubmission::Joint> TxSubmission::SubmitJoint(Package package, const Arr
         }
         IBD_RETURN_IF_ERROR(With([&](const CoinsAtTip& at) -> Result<> {
             const Lock lock(m_pool.mutex);
-            done = joint.updates == m_pool.Updates() && joint.tip == at.tip.hash;
+            done = joint.change->IsCurrent() && joint.tip == at.tip.hash;
             // The scripts are checked again then: their signatures are cached.
             if (!done) return PrepareJoint(package, at, arrival, joint);
             joint.change->Apply();

@@ -91,6 +91,15 @@ void PoolChange::RemoveWithDescendants(const PoolTx& tx, RemovalReason reason)
     }
 }
 
+/** A transaction outside the pool gets a delta without an update of the pool. */
+bool PoolChange::IsCurrent() const
+{
+    return m_updates == m_pool.Updates() &&
+           std::all_of(m_added.begin(), m_added.end(), [this](const auto& tx) IBD_NO_THREAD_CHECK {
+               return tx->delta == m_pool.DeltaOf(tx->Id());
+           });
+}
+
 void PoolChange::SetDelta(const PoolTx& tx, Amount delta)
 {
     Touch(tx);

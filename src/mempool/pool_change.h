@@ -1,7 +1,7 @@
 // PoolChange: a change of the pool that is staged, judged, and then applied or dropped.
 // Replacements, packages, eviction, blocks and reorganisations are all PoolChanges. Made, used and
 // destroyed under the pool's mutex. It may be kept while the mutex is released, but used again only
-// if the pool did not change meanwhile (TxPool::Updates). The cost depends on the clusters that it
+// if the pool did not change meanwhile (IsCurrent). The cost depends on the clusters that it
 // touches, not on the size of the pool.
 //
 //   stage: Add, Remove...   judge: Fits, CompareWithPool   then: Apply
@@ -15,7 +15,9 @@ namespace ibd {
 
 class PoolChange {
 public:
-    explicit PoolChange(TxPool& pool) : m_pool(pool) {}
+    explicit PoolChange(TxPool& pool) IBD_NO_THREAD_CHECK : m_pool(pool), m_updates(pool.Updates())
+    {
+    }
     PoolChange(const PoolChange&) = delete;
     PoolChange& operator=(const PoolChange&) = delete;
 
@@ -25,6 +27,8 @@ public:
      *  pool's for its txid. If one of its parents is removed by the change, the change can be
      *  judged but not applied. */
     const PoolTx& Add(PoolTx tx) IBD_NO_THREAD_CHECK;
+    /** Whether pool and fee deltas are still those with which the change was staged. */
+    bool IsCurrent() const IBD_NO_THREAD_CHECK;
     /** Withdraws an added transaction; no other added transaction may spend it. */
     void Withdraw(const PoolTx& added) { Unstage({&added}); }
     /** Reserves memory for about this number of removals. */
@@ -106,6 +110,7 @@ private:
     void ForEachChild(const PoolTx& tx, Visit visit) const;
 
     TxPool& m_pool;
+    const uint64_t m_updates; //!< of the pool at the construction
     std::vector<std::unique_ptr<PoolTx>> m_added;
     std::map<Txid, PoolTx*> m_added_ids;
     Removals m_removals;

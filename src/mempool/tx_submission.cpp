@@ -24,7 +24,6 @@ Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
     IBD_ASSIGN_OR_RETURN(out.violation, m_rules.Check(tx, at, arrival, TxAcceptance::Origin::kAlone,
                                                       m_pool, *out.change, out.checked));
     for (const PoolTx* other : out.change->RemovedById()) out.replaced.push_back(other->tx);
-    out.updates = m_pool.Updates();
     out.tip = at.tip.hash;
     return {};
 }
@@ -58,7 +57,7 @@ Result<> TxSubmission::Finish(const TransactionRef& tx, const CoinsAtTip& at,
                               const SubmitOptions& options, Attempt& attempt,
                               bool& scripts_hold) const
 {
-    if (attempt.updates != m_pool.Updates() || attempt.tip != at.tip.hash) {
+    if (!attempt.change->IsCurrent() || attempt.tip != at.tip.hash) {
         // The inputs name the same coins, so the scripts hold unless a block changed the rules.
         const ScriptFlags flags = attempt.checked.block_flags;
         IBD_RETURN_IF_ERROR(Prepare(tx, at, options.arrival, attempt));

@@ -2,7 +2,7 @@
 // file. Owned by the node; any thread, without locks. A transaction is checked in three steps:
 // inputs and policy under the chain's state lock and the pool's mutex; scripts without any lock, so
 // that no thread waits for scripts of peers; then, under both locks again, the staged change is
-// applied if tip and pool are unchanged, and is staged again if they are not.
+// applied if tip, pool and fee deltas are unchanged, and is staged again if they are not.
 #pragma once
 
 #include "mempool/tx_acceptance.h"
@@ -96,8 +96,7 @@ private:
     struct Attempt {
         CheckedTx checked;
         RuleResult violation;
-        std::unique_ptr<PoolChange> change; //!< valid while TxPool::Updates() is `updates`
-        uint64_t updates = 0;
+        std::unique_ptr<PoolChange> change;
         BlockHash tip;
         std::vector<TransactionRef> replaced = {};
 
@@ -116,7 +115,6 @@ private:
         std::vector<CheckedTx> checked;
         PackageFault fault;
         std::unique_ptr<PoolChange> change;
-        uint64_t updates = 0;
         BlockHash tip;
         std::vector<TransactionRef> replaced = {};
     };

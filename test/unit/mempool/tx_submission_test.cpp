@@ -1,4 +1,4 @@
-// Submission while the pool or the chain change during the run of the scripts.
+// Submission while the pool, the chain or the user's wishes change during the run of the scripts.
 #include "desk.h"
 
 namespace ibd::test {
@@ -82,6 +82,34 @@ TEST_CASE("a package of which parts came while scripts ran is taken", "[mempool]
               (parents == 1 ? "known accepted accepted " : "known known accepted "));
     }
     CHECK(desk.Size() == 2 + 3 * 3);
+}
+
+TEST_CASE("a wish of the user that comes while scripts run counts", "[mempool]")
+{
+    Desk desk;
+    const MutableTransaction tx = desk.Good();
+    desk.AtUse(2, [&] {
+        uint64_t before = 0;
+        {
+            const Lock lock(desk.pool.mutex);
+            before = desk.pool.Updates();
+        }
+        desk.GiveDelta(tx, 7);
+        const Lock lock(desk.pool.mutex);
+        CHECK(desk.pool.Updates() == before); // for the pool it is no change
+    });
+    CHECK(desk.Accept(tx).empty());
+    CHECK(desk.DeltaInPool(tx) == 7);
+
+    const MutableTransaction parent = Spending({desk.AddCoin()}, {kValue});
+    const MutableTransaction child = Spending({{parent.Id(), 0}}, {kValue - 2 * kFee});
+    desk.AtUse(4, [&] { desk.GiveDelta(parent, 9); });
+    CHECK(Outcome(desk, {parent.Freeze(), child.Freeze()}) == "accepted accepted ");
+    CHECK(desk.DeltaInPool(parent) == 9);
+
+    const MutableTransaction cheap = desk.Good();
+    desk.AtUse(2, [&] { desk.GiveDelta(cheap, -kFee); });
+    CHECK(desk.Accept(cheap) == "min relay fee not met");
 }
 
 } // namespace ibd::test
