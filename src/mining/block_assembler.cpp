@@ -6,6 +6,7 @@
 #include "consensus/pow.h"
 #include "consensus/subsidy.h"
 #include "mempool/chunk_walk.h"
+#include "mempool/policy.h"
 
 namespace ibd {
 
@@ -44,10 +45,11 @@ public:
     {
     }
 
+    /** As in Core, virtual bytes are rounded up. */
     bool Pays(const PoolChunk& chunk) const
     {
-        constexpr int64_t kWeight = 1'000 * kWitnessScaleFactor;
-        return CompareRates(chunk.sum, {m_options.min_fee_rate, kWeight}) >= 0;
+        const FeeSize paid{chunk.sum.fee, VirtualSize(chunk.sum.size)};
+        return CompareRates(paid, {m_options.min_fee_rate, 1'000}) >= 0;
     }
 
     /** Whether searching for more chunks is useless. */
@@ -66,8 +68,11 @@ public:
             weight += WeightOf(*tx->tx);
             sigops += tx->sigop_cost;
         }
-        // As in Core, a block stays strictly below the limits.
-        if (m_weight + weight >= m_options.max_weight || m_sigops + sigops >= kMaxBlockSigOpsCost) {
+        // As in Core, a block stays strictly below the limits, and many signature operations make a
+        // chunk heavier until it is included.
+        const auto adjusted = static_cast<uint64_t>(chunk.sum.size);
+        if (m_weight + adjusted >= m_options.max_weight ||
+            m_sigops + sigops >= kMaxBlockSigOpsCost) {
             ++m_misfits;
             if (!chunk.IsLast()) m_skipped.insert(chunk.cluster);
             return;

@@ -1,9 +1,12 @@
 """Our node and Core's bitcoind as miners: with the same clock the same blocks, byte for byte, and
 the same answers to miners."""
 
+import hashlib
+
 from core_node import Pair
 from framework import FunctionalTest, RpcError
-from regtest_chain import Chain, spend
+from regtest_chain import COIN, FINAL, OP_TRUE, Chain, spend
+from wire import Tx
 
 ADDRESS = "bcrt1qft5p2uhsdcdc3l2ua4ap5qqfg4pjaqlp250x7us7a8qqhrxrxfsqseac85"
 KEY = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
@@ -14,6 +17,8 @@ XPUB = ("tpubD6NzVbkrYhZ4WZaiWHz59q5EQ61bd6dUYfU4ggRWAtNAyyYRNWT6ktJ7UHJEXURvTfT
 START = 1_700_000_000
 SEGWIT = {"rules": ["segwit"]}
 GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
+WITNESS_OP_TRUE = b"\x00\x20" + hashlib.sha256(OP_TRUE).digest()
+MULTISIG = bytes.fromhex(f"5121{KEY}51ae")
 BAD_TX = "01000000000100"
 REQUESTS = [
     {}, {"rules": []}, {"rules": ["segwit"]}, {"rules": ["segwit", "other"]}, {"rules": [5]},
@@ -128,6 +133,35 @@ class Mining(Pairs):
         self.ask(pair, "generateblock", ADDRESS, hexes)
         self.assertEqual(pair.ask("getblockcount"), 111)
         self.assert_same_chain(pair)
+
+    def test_limits_of_chunks(self):
+        """A chunk with many signature operations needs more room than it takes, and its fee rate is
+        that of virtual bytes, rounded up."""
+        pair = self.pair("-blockmaxweight=16000", "-blockmintxfee=0.00003")
+        chain = Chain().grow(101)
+        value = COIN // 10
+        fan = Tx([(chain.coinbase_of(1)[0], 0, b"", FINAL)], [(value, WITNESS_OP_TRUE)] * 4)
+        chain.add(chain.candidate([fan]))
+        pair.ask("setmocktime", chain.blocks[-1].time + 600)
+        for block in chain.blocks:
+            self.assertIsNone(pair.submit(block))
+
+        def make(number, outputs, fee):
+            paid = [(value // 20, MULTISIG)] * outputs
+            rest = value - sum(amount for amount, _ in paid) - fee
+            return Tx([(fan.txid(), number, b"", FINAL)], [*paid, (rest, WITNESS_OP_TRUE)],
+                      witness=[[OP_TRUE]])
+
+        # Each output counts for 80 signature operations, and each of these for 20 weight units.
+        heavy, lighter = make(0, 10, 100_000), make(1, 4, 50_000)
+        size = len(make(2, 0, 0).raw_without_witness()) + 2  # five bytes of witness make two
+        cheap, paying = make(2, 0, 3 * size - 1), make(3, 0, 3 * size)
+        for tx in (heavy, lighter, cheap, paying):
+            pair.ask("sendrawtransaction", tx.raw().hex(), 0)
+        for node in (pair.core, pair.ours):
+            made = node.rpc("getblocktemplate", SEGWIT)["transactions"]
+            self.assertEqual([tx["txid"] for tx in made], [lighter.txid(), paying.txid()])
+        pair.finish()
 
     def test_proposals(self):
         pair = self.pair()

@@ -232,7 +232,7 @@ TEST_CASE("transactions go in by fee rate, whole chunks, as far as there is room
               .txs.empty());
 
     // Room for one and a bit: the pair is omitted as a whole, and later transactions still fit.
-    options.max_weight = 8000 + 2 * weight + 1;
+    options.max_weight = 8000 + weight + 400 + 1;
     options.min_fee_rate = 0;
     BlockAssembler narrow(roomy.engine.GetEnv(), roomy.engine.GetLog(), roomy.pool, options);
     CHECK(Must(narrow.Assemble(*roomy.engine.chain, kAnyone)).txs ==
@@ -273,6 +273,44 @@ TEST_CASE("the rest of a cluster is skipped with a chunk that does not fit", "[m
     BlockAssembler narrow(miner.engine.GetEnv(), miner.engine.GetLog(), miner.pool, options);
     CHECK(Must(narrow.Assemble(*miner.engine.chain, kAnyone)).txs ==
           std::vector<TransactionRef>{parent, other});
+}
+
+TEST_CASE("until a chunk is included, its signature operations count as weight", "[mining]")
+{
+    Miner miner;
+    const TransactionRef tx = SpendTx({Coin(0)}, {1000}).Freeze();
+    const auto real = static_cast<uint64_t>(tx->View().Weight());
+    constexpr uint64_t kAdjusted = 6'000;
+    {
+        const Lock lock(miner.pool.mutex);
+        AddTx(miner.pool, {.tx = tx, .fee = 9'000, .vsize = kAdjusted / 4, .weight = kAdjusted});
+    }
+    const TransactionRef next = AddSpend(miner.pool, Coin(1), 1, 5'000);
+    AssemblerOptions options;
+    options.max_weight = 8'000 + kAdjusted;
+    BlockAssembler narrow(miner.engine.GetEnv(), miner.engine.GetLog(), miner.pool, options);
+    CHECK(Must(narrow.Assemble(*miner.engine.chain, kAnyone)).txs == std::vector{next});
+    ++options.max_weight;
+    BlockAssembler enough(miner.engine.GetEnv(), miner.engine.GetLog(), miner.pool, options);
+    CHECK(Must(enough.Assemble(*miner.engine.chain, kAnyone)).txs == std::vector{tx, next});
+    REQUIRE(enough.LastMade());
+    CHECK(enough.LastMade()->weight == 8'000 + 2 * real);
+}
+
+TEST_CASE("-blockmintxfee is compared by virtual bytes, rounded up", "[mining]")
+{
+    AssemblerOptions options;
+    options.min_fee_rate = 3'000;
+    for (const auto& [fee, is_taken] :
+         {std::pair(364, false), std::pair(365, false), std::pair(366, true)}) {
+        Miner miner(Regtest(), options);
+        const TransactionRef tx = SpendTx({Coin(0)}, {1000}).Freeze();
+        {
+            const Lock lock(miner.pool.mutex);
+            AddTx(miner.pool, {.tx = tx, .fee = fee, .vsize = 122, .weight = 485});
+        }
+        CHECK(miner.Assemble().txs.size() == (is_taken ? 1 : 0));
+    }
 }
 
 TEST_CASE("a template that is nearly full gives up after a thousand misfits", "[mining]")
