@@ -455,13 +455,14 @@ void HeaderDownload::CheckChain(Peer& peer)
 
 const HeaderNode* HeaderDownload::AcceptOfBlock(Peer& peer, const BlockHeader& header, ByteSpan raw)
 {
+    // As in Core, a message that cannot be decoded is ignored, so its header is not judged.
+    BlockView block;
+    if (!block.Parse(raw)) {
+        m_peers.LogRefused(BlockMessage::kType, raw.size(), block.Fault());
+        return nullptr;
+    }
     const HeaderNode* const before = m_at.chain.Find(header.prev_hash);
     if (!before) {
-        BlockView block;
-        if (!block.Parse(raw)) {
-            m_peers.LogRefused(BlockMessage::kType, raw.size(), block.Fault());
-            return nullptr;
-        }
         m_at.log.Error("ProcessNewBlock: AcceptBlock FAILED (prev-blk-not-found)");
         m_peers.Misbehaving(peer, "prev-blk-not-found");
         return nullptr;

@@ -356,6 +356,23 @@ TEST_CASE("blocks that were not requested", "[peer_blocks]")
     CHECK(store.puts == 4);
 }
 
+TEST_CASE("a block that cannot be decoded is ignored, whatever its header", "[peer_blocks]")
+{
+    constexpr size_t kBitsOffset = 72;
+    TestNode node(RegtestParams());
+    TestChain theirs(node.params);
+    theirs.Extend(1);
+    Store store(node);
+    const PeerId id = node.Befriend(ConnectionKind::kInbound);
+    Bytes raw = theirs.Block(theirs.Tip()).raw;
+    WriteLE32(raw.data() + kBitsOffset, 0x1d00ffff); // it has no proof of so much work
+    node.SayRaw(id, "block", Bytes(raw.begin(), raw.end() - 1));
+    CHECK_FALSE(node.IsClosed(id));
+    node.SayRaw(id, "block", raw);
+    CHECK(node.IsClosed(id));
+    CHECK(store.puts == 0);
+}
+
 TEST_CASE("a sink without room stops the reading", "[peer_blocks]")
 {
     TestNode node(RegtestParams());
