@@ -24,6 +24,15 @@ constexpr const char* kNoBlock = "Failed to read block {} from disk";
 constexpr const char* kNoUndo = "Failed to read undo block data {} from disk";
 constexpr const char* kNotAdded = "Failed to write block {} to index database";
 
+/** Whether each input has a coin. */
+bool Fits(const BlockView& block, const BlockUndo& undo)
+{
+    return std::ranges::equal(undo.txs, block.Txs().subspan(1),
+                              [](const TxUndo& spent, const TxView& tx) {
+                                  return spent.spent.size() == tx.inputs.size();
+                              });
+}
+
 constexpr int64_t kLogEveryMicros = 30'000'000;
 /** Interval of checks for block data that is being made or fetched. */
 constexpr std::chrono::seconds kLookForData{1};
@@ -237,6 +246,7 @@ Result<> IndexFollower::ReadUndo(const StoredBlock& place, BlockData& out) const
 {
     if (place.height == 0) return {};
     IBD_ASSIGN_OR_RETURN(out.undo, BlockArchive(m_chain.Blocks()).Undo(place));
+    if (!Fits(out.view, out.undo)) return BadData("the undo data is not of this block");
     out.block.undo = &out.undo;
     return {};
 }

@@ -83,7 +83,7 @@ private:
     bool RefuseOlderBody(const HttpConnection& than);
     void Dispatch(HttpConnection& connection);
     void Work();
-    bool FillPiece(HttpBody& body, std::string& piece) const;
+    std::optional<bool> FillPiece(HttpBody& body, std::string& piece) const;
     void MakeAnswer(const Job& job);
     void MakePiece(const Job& job);
     HttpConnection* Find(uint64_t connection);
@@ -275,13 +275,16 @@ void HttpServer::Impl::Work()
     while (auto job = m_queue.Pop()) job->rest ? MakePiece(*job) : MakeAnswer(*job);
 }
 
-/** Whether more follows. */
-bool HttpServer::Impl::FillPiece(HttpBody& body, std::string& piece) const
-{
+/** Whether more follows; nothing: the piece could not be made. */
+std::optional<bool> HttpServer::Impl::FillPiece(HttpBody& body, std::string& piece) const
+try {
     while (piece.size() < m_options.piece_bytes) {
         if (!body.Append(piece)) return false;
     }
     return true;
+} catch (const std::exception& error) {
+    m_logger.Error("A part of an HTTP answer could not be made: {}", error.what());
+    return std::nullopt;
 }
 
 void HttpServer::Impl::MakeAnswer(const Job& job)
@@ -294,8 +297,11 @@ void HttpServer::Impl::MakeAnswer(const Job& job)
                        EscapeControl(job.request.uri.substr(0, 100)), error.what());
     }
     OnBodyFreed(job.request.body.size());
-    const bool is_short = response.rest && !FillPiece(*response.rest, response.body);
-    if (is_short) response.rest = nullptr;
+    if (response.rest) {
+        const std::optional<bool> more = FillPiece(*response.rest, response.body);
+        if (!more) response = HttpResponse{500};
+        if (more && !*more) response.rest = nullptr;
+    }
     const auto delay = response.delay;
     // A task is a std::function, which must be copyable.
     const auto shared = std::make_shared<HttpResponse>(std::move(response));
@@ -309,9 +315,12 @@ void HttpServer::Impl::MakeAnswer(const Job& job)
 void HttpServer::Impl::MakePiece(const Job& job)
 {
     const auto piece = std::make_shared<std::string>();
-    const bool more = FillPiece(*job.rest, *piece);
+    const std::optional<bool> more = FillPiece(*job.rest, *piece);
     Post([this, id = job.connection, piece, more] {
-        if (HttpConnection* const found = Find(id)) found->SendPiece(std::move(*piece), !more);
+        HttpConnection* const found = Find(id);
+        if (!found) return;
+        if (!more) return found->Abort();
+        found->SendPiece(std::move(*piece), !*more);
     });
 }
 

@@ -177,6 +177,22 @@ private:
     int m_empty_end = 1;
 };
 
+/** A body for which there is no memory after some lines. */
+class NoMemory final : public HttpBody {
+public:
+    explicit NoMemory(int lines) : m_lines(lines) {}
+
+    bool Append(std::string& out) override
+    {
+        if (m_lines-- == 0) throw std::bad_alloc();
+        out += "a line\n";
+        return true;
+    }
+
+private:
+    int m_lines;
+};
+
 /** The body of a chunked answer. */
 std::string Dechunk(std::string_view chunks)
 {
@@ -542,6 +558,22 @@ TEST_CASE("a connection is kept after a body in pieces")
         const std::string answer = client.Read("\r\n0\r\n\r\n");
         CHECK(Dechunk(answer.substr(answer.find("\r\n\r\n") + 4)) == Lines::All(2'000));
     }
+}
+
+TEST_CASE("an answer whose part cannot be made ends alone")
+{
+    const int made = GENERATE(0, 500);
+    Server s;
+    s.options.http.piece_bytes = 1'000;
+    s.Start([&](const HttpRequest&) {
+        HttpResponse response{200, "", "text/plain"};
+        response.rest = std::make_shared<NoMemory>(made);
+        return response;
+    });
+    const std::string answer = Exchange(s.port, "GET /rest/ HTTP/1.1\r\n\r\n");
+    CHECK(answer.starts_with(made == 0 ? "HTTP/1.1 500 " : "HTTP/1.1 200 "));
+    CHECK(answer.find("\r\n0\r\n") == std::string::npos); // else it would seem whole
+    CHECK_THAT(Exchange(s.port, PostRequest(kPing, "u:p")), Catch::Contains("pong"));
 }
 
 TEST_CASE("a client that takes its answer slowly holds no worker")
