@@ -95,9 +95,7 @@ Result<> BoosterSession::AskPeersForHints()
 Result<> BoosterSession::TakeNextHints()
 {
     if (!m_parts.options.hints.folder) return {};
-    HintsChoice choice = m_parts.options.hints;
-    choice.refused = m_parts.watch.RefusedIds();
-    IBD_RETURN_IF_ERROR(OpenHints(choice));
+    IBD_RETURN_IF_ERROR(OpenHints(m_parts.options.hints));
     return PrepareHints();
 }
 

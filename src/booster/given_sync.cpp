@@ -8,8 +8,9 @@
 
 namespace ibd {
 
-Result<> GivenSync::Open(const HintsChoice& choice)
+Result<> GivenSync::Open(HintsChoice choice)
 {
+    choice.rank = [this](const HintsInfo& info) { return RankOf(info); };
     IBD_ASSIGN_OR_RETURN(ChosenHints chosen, ChooseHints(m_parts.env, m_parts.log, m_parts.params,
                                                          choice, m_parts.options.assume_valid));
     m_parts.hints = std::move(chosen.hints);
@@ -18,6 +19,36 @@ Result<> GivenSync::Open(const HintsChoice& choice)
     m_named = choice.file.has_value();
     if (m_parts.hints) LogHints();
     return {};
+}
+
+/** Hints that end at an unknown block cannot be compared with the record of bad hints yet: see
+ *  EarlierVerdict(). */
+Result<HintsRank> GivenSync::RankOf(const HintsInfo& info) const
+{
+    if (m_parts.watch.WasDropped(info.id)) return HintsRank::kRefused; // the reason was logged
+    if (info.terminal_hash) {
+        IBD_ASSIGN_OR_RETURN(const auto bad, m_parts.kept.KnownBad(info.id, *info.terminal_hash));
+        if (bad) {
+            m_parts.log.Info("IBD Booster: left out: {}: failed in an earlier sync: {}",
+                             info.path.string(), *bad);
+            return HintsRank::kRefused;
+        }
+    }
+    const auto fold = m_parts.kept.Fold();
+    IBD_RETURN_IF_SYSTEM_ERROR(fold);
+    const bool begun = fold && *fold && !(*fold)->published && (*fold)->hints_id == info.id;
+    return begun ? HintsRank::kBegun : HintsRank::kUsual;
+}
+
+/** The verdict of an earlier sync, because of which these hints must not be used. */
+Found<Verdict> GivenSync::EarlierVerdict(const HeaderNode& terminal) const
+{
+    IBD_ASSIGN_OR_RETURN(const auto bad,
+                         m_parts.kept.KnownBad(m_parts.hints->Info().id, terminal.hash));
+    if (!bad) return std::nullopt;
+    return Verdict{.kind = VerdictKind::kHintsWrong,
+                   .reason = fmt::format("failed in an earlier sync: {}", *bad),
+                   .height = terminal.height};
 }
 
 void GivenSync::LogHints() const
@@ -44,6 +75,8 @@ Result<> GivenSync::FoldSurvey(BlockSurvey& survey)
                    m_parts.Booster().full_validation, m_parts.env.UnixTime())
             .terminal;
     if (!terminal) return {};
+    IBD_ASSIGN_OR_RETURN(const auto earlier, EarlierVerdict(*terminal));
+    if (earlier) return {};
     m_parts.trust.Start(terminal->height, true);
     m_surveyed = true;
     return m_fold.RunSurvey(*terminal, survey);
@@ -83,6 +116,8 @@ Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_pe
 
 Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* peers)
 {
+    IBD_ASSIGN_OR_RETURN(const auto earlier, EarlierVerdict(terminal));
+    if (earlier) return Conclude(terminal, *earlier); // before it drops the work of other hints
     m_parts.trust.Start(terminal.height, true);
     IBD_ASSIGN_OR_RETURN(const bool needs_coins, m_check.MustJoinCoins(terminal));
     const bool joins = needs_coins && !m_parts.chain->IsPruneMode();
@@ -151,6 +186,12 @@ Result<VerdictKind> GivenSync::CheckAndFold(const HeaderNode& terminal, BlockFet
 Result<VerdictKind> GivenSync::Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers)
 {
     IBD_ASSIGN_OR_RETURN(const Verdict verdict, m_fold.RunGiven(terminal, full, peers));
+    return Conclude(terminal, verdict);
+}
+
+/** Notes hints that failed. */
+VerdictKind GivenSync::Conclude(const HeaderNode& terminal, const Verdict& verdict)
+{
     const VerdictKind end = m_fold.Conclude(terminal, verdict);
     if (verdict.kind != VerdictKind::kHintsWrong && verdict.kind != VerdictKind::kUnprovable) {
         return end;

@@ -19,7 +19,7 @@ public:
 
     /** Opens the hints. Called before the start changes anything on disk, so that a wrong file does
      *  no harm. */
-    Result<> Open(const HintsChoice& choice);
+    Result<> Open(HintsChoice choice);
     /** Whether they must be converted by Convert() before use. */
     bool Wait() const { return m_waiting.has_value(); }
     /** Converts waiting hints to a container, with the stored blocks; no result on interruption.
@@ -37,6 +37,8 @@ public:
     Result<VerdictKind> Run();
 
 private:
+    Result<HintsRank> RankOf(const HintsInfo& info) const;
+    Found<Verdict> EarlierVerdict(const HeaderNode& terminal) const;
     HintsStanding Judge() const;
     HintsStanding WaitForEnd(BlockFetcher& peers);
     Result<VerdictKind> Refuse(const HintsStanding& standing, bool has_peers);
@@ -45,6 +47,7 @@ private:
     VerdictKind RefusePruned() const;
     Result<VerdictKind> CheckAndFold(const HeaderNode& terminal, BlockFetcher* peers);
     Result<VerdictKind> Fold(const HeaderNode& terminal, bool full, BlockFetcher* peers);
+    VerdictKind Conclude(const HeaderNode& terminal, const Verdict& verdict);
     Result<> DiscardBegunJoin(const HeaderNode& terminal);
     void LogHints() const;
     // given_sync_convert.cpp

@@ -64,9 +64,23 @@ bool IsBetter(const HintsInfo& a, const HintsInfo& b, const BlockHash& assumed_v
     return a_at_end != b_at_end ? a_at_end : a.terminal_height > b.terminal_height;
 }
 
-bool IsRefused(const HintsInfo& info, const HintsChoice& choice)
+/** The best hints of a folder so far. */
+struct RankedHints {
+    std::unique_ptr<Hints> hints;
+    HintsRank rank = HintsRank::kRefused;
+};
+
+Result<> TakeIfBetter(std::unique_ptr<Hints> hints, const HintsChoice& choice,
+                      const BlockHash& assumed_valid, RankedHints& best)
 {
-    return std::find(choice.refused.begin(), choice.refused.end(), info.id) != choice.refused.end();
+    HintsRank rank = HintsRank::kUsual;
+    if (choice.rank) {
+        IBD_ASSIGN_OR_RETURN(rank, choice.rank(hints->Info()));
+    }
+    if (rank < best.rank || rank == HintsRank::kRefused) return {};
+    if (rank == best.rank && !IsBetter(hints->Info(), best.hints->Info(), assumed_valid)) return {};
+    best = {std::move(hints), rank};
+    return {};
 }
 
 void TakeIfBetter(const WaitingHints& waiting, std::optional<WaitingHints>& best)
@@ -94,20 +108,20 @@ Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params
     }
     IBD_ASSIGN_OR_RETURN(auto names, env.List(*choice.folder));
     std::sort(names.begin(), names.end());
+    RankedHints ranked;
     for (const std::string& name : names) {
         if (name.find(kHintsPartExtension) != name.npos) continue; // also skips files next to one
         auto opened = OpenChecked(env, log, params, *choice.folder / name, choice);
         if (!opened) {
             log.Info("IBD Booster: left out: {}", opened.Message());
-        } else if (opened->hints && IsRefused(opened->hints->Info(), choice)) {
-            continue; // the reason was logged
         } else if (opened->waiting) {
             TakeIfBetter(*opened->waiting, best.waiting);
-        } else if (!best.hints ||
-                   IsBetter(opened->hints->Info(), best.hints->Info(), assumed_valid)) {
-            best.hints = std::move(opened->hints);
+        } else {
+            IBD_RETURN_IF_ERROR(
+                TakeIfBetter(std::move(opened->hints), choice, assumed_valid, ranked));
         }
     }
+    best.hints = std::move(ranked.hints);
     if (best.hints) best.waiting.reset();
     if (!best.hints && !best.waiting) {
         log.Info("IBD Booster: no hints in {}", choice.folder->string());

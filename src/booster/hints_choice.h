@@ -5,6 +5,8 @@
 #include "hints/hints.h"
 #include "util/log.h"
 
+#include <functional>
+
 namespace ibd {
 
 /** Extension of incomplete files in the hints folder. */
@@ -23,13 +25,21 @@ inline constexpr std::string_view kFetchedHints = "fetched-";
 /** SHA-256 of a whole file. */
 Result<Uint256> HashOfFile(Env& env, const Path& path);
 
+/** Precedence among hints in a folder, from earlier tries. */
+enum class HintsRank {
+    kRefused, //!< never used
+    kUsual,
+    kBegun, //!< an unfinished sync with these hints can be resumed
+};
+
 /** Values of -ibdboosterfile and -ibdboosterhash. */
 struct HintsChoice {
     std::optional<Path> file;
     std::optional<Path> folder;  //!< with -ibdboosterfile=auto, unless -ibdbooster=0
     std::optional<Uint256> hash; //!< required SHA-256 of the file, in the order of its hex digits
     Path converted = {};         //!< folder of containers converted from swifthints
-    std::vector<Uint256> refused = {}; //!< ids of hints that must not be used
+    /** The rank of hints in the folder; empty: all have the usual one. */
+    std::function<Result<HintsRank>(const HintsInfo&)> rank = {};
 };
 
 /** swifthints, to be converted to a container before use. */
@@ -45,10 +55,10 @@ struct ChosenHints {
 };
 
 /** Opens the given file, or its conversion by an earlier start. In a folder it chooses among the
- *  readable files of this network: the one that ends at `assumed_valid`, else the one that ends
- *  highest (on a tie the first by name), else the swifthints that end highest. The others are
- *  logged. Nothing: an empty folder, or no choice. Errors: a given file is unreadable, of another
- *  network, or has another hash. */
+ *  readable files of this network: those of the highest rank, among these the one that ends at
+ *  `assumed_valid`, else the one that ends highest (on a tie the first by name), else the
+ * swifthints that end highest. Unreadable files are logged. Nothing: an empty folder, or no choice.
+ * Errors: a given file is unreadable, of another network, or has another hash. */
 Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                 const HintsChoice& choice, const BlockHash& assumed_valid);
 

@@ -96,6 +96,11 @@ public:
     /** Notes that hints failed on the branch of their terminal block; see RememberBadHints(). */
     Result<> RememberBad(const Uint256& hints_id, const BlockHash& terminal,
                          std::string_view why) const;
+    /** The reason why these hints failed on this branch; nothing: they did not fail. */
+    Found<std::string> KnownBad(const Uint256& hints_id, const BlockHash& terminal) const
+    {
+        return KnownBadHints(m_env, Folder(), hints_id, terminal);
+    }
     /** Keeps the results of the join in PairsFolder() where FirstPassOfHints() finds them after the
      *  pairs are removed. */
     Result<> KeepFirstPass() const;

@@ -1,6 +1,8 @@
 // See session_watch.h.
 #include "booster/session_watch.h"
 
+#include <algorithm>
+
 namespace ibd {
 
 namespace {
@@ -95,12 +97,11 @@ void SessionWatch::DropHints(RefusedHints refused)
     m_given.reset();
 }
 
-std::vector<Uint256> SessionWatch::RefusedIds() const
+bool SessionWatch::WasDropped(const Uint256& hints_id) const
 {
     const Lock lock(m_mutex);
-    std::vector<Uint256> out;
-    for (const RefusedHints& hints : m_refused) out.push_back(hints.id);
-    return out;
+    return std::any_of(m_refused.begin(), m_refused.end(),
+                       [&](const RefusedHints& hints) { return hints.id == hints_id; });
 }
 
 bool SessionWatch::Pause()

@@ -47,8 +47,8 @@ public:
     void ShowHints(const Hints* hints);
     /** Call it when the given hints are dropped: releases their engine. */
     void DropHints(RefusedHints refused);
-    /** Ids of all hints that were dropped. */
-    std::vector<Uint256> RefusedIds() const;
+    /** Whether hints with this id were dropped. */
+    bool WasDropped(const Uint256& hints_id) const;
     /** A short wait. False: interrupted. */
     bool Pause();
 

@@ -148,6 +148,7 @@ struct SyncEngine::Impl {
     }
     Result<Verdict> Refuse(std::string reason, Memory memory = Memory::kRemember);
     Result<> KeepInMind(const std::string& reason, Memory memory);
+    Result<> DropWork();
     Result<Verdict> RefuseWithoutUndo(const std::string& reason, int32_t height);
     Verdict Accepted(uint64_t coins);
 
@@ -324,7 +325,7 @@ Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
 {
     if (memory == Memory::kForget || job.options.proves) return {};
     if (const Result<> same = CheckHintsUnchanged(job.env, job.hints.Info()); !same) {
-        IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
+        IBD_RETURN_IF_ERROR(DropWork());
         return same.GetError();
     }
     if (memory == Memory::kSuspect || !job.options.remember_bad) return {};
@@ -332,13 +333,20 @@ Result<> SyncEngine::Impl::KeepInMind(const std::string& reason, Memory memory)
                             reason);
 }
 
+/** Removes the checkpoint, unless it is of other hints: a later sync can resume that. */
+Result<> SyncEngine::Impl::DropWork()
+{
+    const auto found = LoadCheckpoint(job.env, job.options.directory);
+    IBD_RETURN_IF_SYSTEM_ERROR(found);
+    if (found && *found && !job.Owns(**found)) return {};
+    return RemoveCheckpoint(job.env, job.options.directory);
+}
+
 Result<Verdict> SyncEngine::Impl::Refuse(std::string reason, Memory memory)
 {
     IBD_RETURN_IF_ERROR(KeepInMind(reason, memory));
     progress.Conclude(FoldState::kRefused, reason);
-    if (!job.options.proves) {
-        IBD_RETURN_IF_ERROR(RemoveCheckpoint(job.env, job.options.directory));
-    }
+    if (!job.options.proves) IBD_RETURN_IF_ERROR(DropWork());
     return Verdict{.kind = VerdictKind::kHintsWrong,
                    .reason = std::move(reason),
                    .height = job.terminal.height,

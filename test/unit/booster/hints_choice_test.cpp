@@ -9,6 +9,7 @@
 #include "util/hex.h"
 
 #include <fstream>
+#include <map>
 
 using namespace ibd;
 using namespace ibd::test;
@@ -126,6 +127,33 @@ TEST_CASE("hints are chosen of a folder: the assumed-valid block, then height, t
     CHECK(folder.Chosen() == "a");
     CHECK(folder.Chosen({}, folder.HashOf("c")) == "c");
     CHECK(folder.Chosen({}, Uint256(Sha256Of({}))).empty());
+}
+
+TEST_CASE("hints of a folder: those of an unfinished sync come first, refused ones are left out")
+{
+    Folder folder;
+    for (const uint32_t height : {5u, 7u, 9u}) {
+        folder.Write(fmt::format("{}", height).c_str(), HintsFormat::kContainer, height);
+    }
+    const auto chosen = [&](const std::map<std::string, HintsRank>& ranks) {
+        HintsChoice choice{{}, folder.Path(), {}};
+        choice.rank = [&](const HintsInfo& info) -> Result<HintsRank> {
+            const auto found = ranks.find(info.path.filename().string());
+            return found == ranks.end() ? HintsRank::kUsual : found->second;
+        };
+        const auto hints = Must(folder.Choose(choice));
+        return hints ? hints->Info().path.filename().string() : "";
+    };
+    CHECK(chosen({}) == "9");
+    CHECK(chosen({{"9", HintsRank::kRefused}}) == "7");
+    CHECK(chosen({{"5", HintsRank::kBegun}}) == "5");
+    CHECK(chosen({{"5", HintsRank::kBegun}, {"7", HintsRank::kBegun}}) == "7");
+    CHECK(chosen({{"5", HintsRank::kRefused},
+                  {"7", HintsRank::kRefused},
+                  {"9", HintsRank::kRefused}}) == "");
+    HintsChoice unreadable{{}, folder.Path(), {}};
+    unreadable.rank = [](const HintsInfo&) { return SystemError("no disk"); };
+    CHECK_FALSE(folder.Choose(unreadable));
 }
 
 TEST_CASE("hints that are given are refused when their hash is not the one that is pinned")

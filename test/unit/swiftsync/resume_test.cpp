@@ -207,6 +207,34 @@ TEST_CASE("Killed while it cleans up behind its chainstate, a run only cleans up
     }
 }
 
+TEST_CASE("Hints that failed before are refused, and leave the work of the others")
+{
+    SyncSetup setup(10);
+    BoosterOptions options = setup.Options(1, 1 << 13);
+    options.checkpoint_bytes = 3'000;
+    FaultEnv dying;
+    dying.SetScript([](const FaultEnv::Operation& op) {
+        return op.kind == "create" && op.path == RunPath(op.path.parent_path(), 4);
+    });
+    REQUIRE_FALSE(setup.Sync(dying, options).Ok());
+    const auto kept = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+    REQUIRE(kept);
+    REQUIRE(kept->folded.Count() > 0);
+
+    const Bytes right = Must(ReadWholeFile(setup.CleanEnv(), setup.HintsPath()));
+    setup.Chain().WriteHints(setup.CleanEnv(), setup.HintsPath(), HintsCounting::kAll);
+    const Uint256 bad = Must(OpenHints(setup.CleanEnv(), setup.HintsPath()))->Info().id;
+    Must(
+        RememberBadHints(setup.CleanEnv(), setup.Booster(), bad, setup.Chain().Tip().hash, "once"));
+    REQUIRE(Must(setup.Sync(setup.CleanEnv(), options)).kind == VerdictKind::kHintsWrong);
+    const auto still = Must(LoadCheckpoint(setup.CleanEnv(), setup.Booster()));
+    REQUIRE(still);
+    REQUIRE(still->Encode() == kept->Encode());
+    Overwrite(setup.HintsPath(), right);
+    RequireAccepted(setup.Sync(setup.CleanEnv(), options));
+    setup.RequireRight();
+}
+
 TEST_CASE("What was published is built anew when the chainstate is another by now")
 {
     SyncSetup setup(19, {.blocks = 40, .txs_per_block = 3});

@@ -1,0 +1,99 @@
+// Hints that failed in an earlier start: they do not cost the work done with other hints since.
+#include "sim_net.h"
+
+#include "support/catch.h"
+
+namespace ibd::test {
+
+namespace {
+
+using Catch::Contains;
+using Mode = OwnHintsOptions::Mode;
+
+/** One start of a node that has all blocks and no chainstate. */
+struct Start {
+    Start(const Path& dir, const HintsChoice& hints, Mode mode = Mode::kOff)
+        : machine(TheWorld(), dir),
+          booster(env, log, params,
+                  {.booster = OneThread(machine), .own = {.mode = mode}, .hints = hints})
+    {
+        env.SetSpace(uint64_t{1} << 40);
+        Must(machine.Open(env));
+        Must(machine.StoreAll());
+        Must(booster.OpenHints(hints));
+        booster.Attach(machine.Chain());
+    }
+    /** A start that ends when all is folded and checked. */
+    void FailToPublish()
+    {
+        env.SetScript([](const FaultEnv::Operation& op) {
+            return op.kind == "rename" &&
+                   op.path.parent_path().filename() == "chainstate.ibdbooster";
+        });
+        const auto end = booster.Build();
+        REQUIRE_FALSE(end);
+        REQUIRE_THAT(end.Message(), Contains("injected fault"));
+        env.SetScript(nullptr);
+    }
+    /** A start that folds no block any more. */
+    void Finish()
+    {
+        REQUIRE(Must(booster.Build()) == VerdictKind::kDone);
+        CHECK_THAT(log.Text(), Contains("resuming from a checkpoint: 200 of 200 blocks"));
+        CHECK_THAT(log.Text(), Contains("folding 0 blocks"));
+        machine.RequireRight();
+    }
+
+    Machine machine;
+    ChainParams params = TheWorld().params;
+    FaultEnv env;
+    KeptLog log;
+    BoosterSession booster;
+};
+
+/** Hints that name an output that a block does not have, and no terminal block. */
+void WriteUnfit(const Path& path)
+{
+    const World& world = TheWorld();
+    const auto env = MakePosixEnv();
+    const auto height = static_cast<uint32_t>(world.HintsHeight());
+    const auto writer =
+        Must(StartHintsFile(*env, path, {HintsFormat::kGaps, world.params.magic, height}));
+    constexpr std::array<uint32_t, 1> kUnfit = {999};
+    for (uint32_t h = 1; h <= height; ++h) Must(writer->Add(h, 1'000, kUnfit));
+    Must(writer->Finish(world.terminal));
+}
+
+/** A folder of hints: wrong ones, which are tried first, and right ones. */
+HintsChoice FolderWith(const Path& folder, void (*write_wrong)(const Path&))
+{
+    std::filesystem::create_directories(folder);
+    write_wrong(folder / "0.hints");
+    std::filesystem::copy(TheWorld().dir / "hints", folder / "1.hints");
+    return {.file = {}, .folder = folder, .hash = {}};
+}
+
+} // namespace
+
+TEST_CASE("hints of a folder are resumed though better ones, which failed, are in it")
+{
+    const TempDir dir{MemoryFolder()};
+    const HintsChoice hints = FolderWith(dir / "hints", WriteUnfit);
+    Start(dir / "node", hints).FailToPublish();
+    Start again(dir / "node", hints);
+    again.Finish();
+    CHECK_THAT(again.log.Text(), !Contains("failed in an earlier sync"));
+}
+
+TEST_CASE("hints that the node made are resumed though named hints failed before")
+{
+    const TempDir dir{MemoryFolder()};
+    WriteUnfit(dir / "wrong");
+    const HintsChoice hints{.file = dir / "wrong", .folder = {}, .hash = {}};
+    Start(dir / "node", hints, Mode::kAsked).FailToPublish();
+    Start again(dir / "node", hints, Mode::kAsked);
+    again.Finish();
+    CHECK_THAT(again.log.Text(), Contains("the hints are wrong: failed in an earlier sync: "));
+}
+
+} // namespace ibd::test
