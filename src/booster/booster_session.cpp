@@ -99,8 +99,19 @@ Result<> BoosterSession::TakeNextHints()
     return PrepareHints();
 }
 
+// Suspect hints fail again if all blocks are valid, so they come last.
+Result<VerdictKind> BoosterSession::BuildWithSuspects()
+{
+    VerdictKind end = VerdictKind::kSerial;
+    while (end == VerdictKind::kSerial && m_given.TakeSuspects()) {
+        IBD_ASSIGN_OR_RETURN(end, RunAndReport());
+        (void)m_given.DropFailed();
+    }
+    return end;
+}
+
 // After hints that failed: builds with the next hints; if there are none, with own hints if that
-// saves time, else serially.
+// saves time; then with suspect hints, else serially.
 Result<VerdictKind> BoosterSession::Build()
 {
     IBD_ASSIGN_OR_RETURN(VerdictKind end, RunAndReport());
@@ -110,6 +121,9 @@ Result<VerdictKind> BoosterSession::Build()
         IBD_RETURN_IF_ERROR(TakeNextHints());
         if (m_parts.watch.IsInterrupted()) return VerdictKind::kInterrupted;
         IBD_ASSIGN_OR_RETURN(end, RunAndReport());
+    }
+    if (end == VerdictKind::kSerial) {
+        IBD_ASSIGN_OR_RETURN(end, BuildWithSuspects());
     }
     if (dropped && end == VerdictKind::kSerial) {
         m_parts.log.Info("IBD Booster: validating serially");

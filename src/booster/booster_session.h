@@ -89,6 +89,7 @@ public:
 private:
     Result<VerdictKind> RunAndReport();
     Result<> TakeNextHints();
+    Result<VerdictKind> BuildWithSuspects();
     Result<> ConvertHints();
     Result<> AskPeersForHints();
     Result<> MakeLastUndo();

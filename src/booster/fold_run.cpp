@@ -175,6 +175,7 @@ VerdictKind FoldRun::Conclude(const HeaderNode& terminal, const Verdict& verdict
         m_parts.log.Info("*** IBD Booster: {} check at block height {} succeeded. ***",
                          CheckName(m_parts.Booster().aggregate), verdict.height);
         m_parts.trust.Accepted();
+        if (m_parts.hints) m_parts.suspects.Clear(m_parts.hints->Info().id);
         m_parts.suspects.Proven(terminal);
         return VerdictKind::kDone;
     case VerdictKind::kHintsWrong:

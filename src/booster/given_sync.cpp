@@ -34,21 +34,28 @@ Result<HintsRank> GivenSync::RankOf(const HintsInfo& info) const
             return HintsRank::kRefused;
         }
     }
+    if (info.terminal_hash && m_parts.suspects.Suspicion(info.id, *info.terminal_hash)) {
+        return HintsRank::kSuspect;
+    }
     const auto fold = m_parts.kept.Fold();
     IBD_RETURN_IF_SYSTEM_ERROR(fold);
     const bool begun = fold && *fold && !(*fold)->published && (*fold)->hints_id == info.id;
     return begun ? HintsRank::kBegun : HintsRank::kUsual;
 }
 
-/** The verdict of an earlier sync, because of which these hints must not be used. */
+/** The verdict of an earlier sync, because of which these hints must not be used, or only when
+ *  nothing else is left. */
 Found<Verdict> GivenSync::EarlierVerdict(const HeaderNode& terminal) const
 {
-    IBD_ASSIGN_OR_RETURN(const auto bad,
-                         m_parts.kept.KnownBad(m_parts.hints->Info().id, terminal.hash));
-    if (!bad) return std::nullopt;
+    const Uint256& id = m_parts.hints->Info().id;
+    IBD_ASSIGN_OR_RETURN(std::optional<std::string> why, m_parts.kept.KnownBad(id, terminal.hash));
+    const bool bad = why.has_value();
+    if (!bad && !m_tries_suspects) why = m_parts.suspects.Suspicion(id, terminal.hash);
+    if (!why) return std::nullopt;
     return Verdict{.kind = VerdictKind::kHintsWrong,
-                   .reason = fmt::format("failed in an earlier sync: {}", *bad),
-                   .height = terminal.height};
+                   .reason = fmt::format("failed in an earlier sync: {}", *why),
+                   .height = terminal.height,
+                   .suspect = !bad};
 }
 
 void GivenSync::LogHints() const
@@ -117,6 +124,7 @@ Result<VerdictKind> GivenSync::Refuse(const HintsStanding& standing, bool has_pe
 Result<VerdictKind> GivenSync::RunTo(const HeaderNode& terminal, BlockFetcher* peers)
 {
     IBD_ASSIGN_OR_RETURN(const auto earlier, EarlierVerdict(terminal));
+    if (earlier && earlier->suspect) m_suspects.push_back(m_parts.hints->Info().path);
     if (earlier) return Conclude(terminal, *earlier); // before it drops the work of other hints
     m_parts.trust.Start(terminal.height, true);
     IBD_ASSIGN_OR_RETURN(const bool needs_coins, m_check.MustJoinCoins(terminal));
@@ -254,6 +262,20 @@ bool GivenSync::DropFailed()
     m_failed = m_wrong = m_surveyed = false;
     m_parts.trust.Reset();
     return true;
+}
+
+bool GivenSync::TakeSuspects()
+{
+    m_tries_suspects = true;
+    while (!m_suspects.empty()) {
+        const Path file = std::move(m_suspects.back());
+        m_suspects.pop_back();
+        const Result<> opened = Open({.file = file, .folder = {}, .hash = {}});
+        if (opened) return true;
+        // Of peers, and removed by now.
+        m_parts.log.Info("IBD Booster: left out: {}", opened.Message());
+    }
+    return false;
 }
 
 } // namespace ibd

@@ -30,6 +30,9 @@ public:
     bool WereWrong() const { return m_wrong; }
     /** After Run(): drops hints that were wrong or refused. False: none were. */
     bool DropFailed();
+    /** Opens suspect hints that Run() refused. Call it when nothing else is left to try. False:
+     *  there are no more. */
+    bool TakeSuspects();
     /** Folds the blocks of a survey up to the end of the hints. Sound blocks are marked in the
      *  survey. */
     Result<> FoldSurvey(BlockSurvey& survey);
@@ -67,6 +70,8 @@ private:
     bool m_wrong = false;
     bool m_failed = false; //!< the hints were wrong, or are of another chain
     std::string m_failure; //!< the reason
+    std::vector<Path> m_suspects;  //!< refused by Run() because an earlier sync suspects them
+    bool m_tries_suspects = false; //!< they are not refused any more
 };
 
 } // namespace ibd

@@ -28,6 +28,7 @@ Result<Uint256> HashOfFile(Env& env, const Path& path);
 /** Precedence among hints in a folder, from earlier tries. */
 enum class HintsRank {
     kRefused, //!< never used
+    kSuspect, //!< failed, unless a block is invalid
     kUsual,
     kBegun, //!< an unfinished sync with these hints can be resumed
 };

@@ -78,7 +78,7 @@ const std::vector<Kind>& KindsInBooster()
         {IsFullMarkFile, Use::kWork, "how far blocks are checked"},
         {IsNewOf<IsCheckpointFile>, Use::kNone, "a checkpoint half written"},
         {IsNewOf<IsFullMarkFile>, Use::kNone, "a mark half written"},
-        {IsNewOf<IsBadHintsFile>, Use::kNone, "a note half written"},
+        {IsNewOf<IsHintsRecord>, Use::kNone, "a note half written"},
         {IsNewJoinState, Use::kNone, "a join's state half written"},
     };
     return kinds;

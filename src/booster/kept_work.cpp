@@ -246,6 +246,12 @@ Result<> KeptWork::RememberBad(const Uint256& hints_id, const BlockHash& termina
     return RememberBadHints(m_env, Folder(), hints_id, terminal, why);
 }
 
+Result<> KeptWork::SaveSuspects(std::span<const SuspectEntry> entries) const
+{
+    IBD_ASSIGN_OR_RETURN(const auto lock, Lock());
+    return SaveSuspectHints(m_env, Folder(), entries);
+}
+
 Result<> KeptWork::KeepFirstPass() const
 {
     auto state = Pairs();

@@ -101,6 +101,9 @@ public:
     {
         return KnownBadHints(m_env, Folder(), hints_id, terminal);
     }
+    /** The record of suspect hints; see SuspectHints. */
+    Result<std::vector<SuspectEntry>> Suspects() const { return LoadSuspectHints(m_env, Folder()); }
+    Result<> SaveSuspects(std::span<const SuspectEntry> entries) const;
     /** Keeps the results of the join in PairsFolder() where FirstPassOfHints() finds them after the
      *  pairs are removed. */
     Result<> KeepFirstPass() const;

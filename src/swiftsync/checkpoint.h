@@ -86,7 +86,7 @@ Path CheckpointPath(const Path& directory); //!< of checkpoint.dat
 bool IsRunFile(const std::string& name);        //!< a name made by RunPath()
 bool IsCheckpointFile(const std::string& name); //!< checkpoint or log
 bool IsBoosterLock(const std::string& name);    //!< see LockBooster()
-bool IsBadHintsFile(const std::string& name);   //!< see RememberBadHints()
+bool IsHintsRecord(const std::string& name);    //!< see RememberBadHints(), SaveSuspectHints()
 
 /** Atomically replaces the checkpoint of a directory and its log; durable on return. */
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint);
@@ -128,5 +128,19 @@ Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_
 /** The reason why these hints failed on this branch; nothing: they did not fail. */
 Found<std::string> KnownBadHints(Env& env, const Path& directory, const Uint256& hints_id,
                                  const BlockHash& terminal_hash);
+
+/** Failed hints that are wrong only if all blocks up to their terminal block are valid. */
+struct SuspectEntry {
+    Uint256 id;
+    BlockHash terminal;
+    int32_t height = 0; //!< of the terminal block
+    std::string why = {};
+
+    bool operator==(const SuspectEntry&) const = default;
+};
+/** The record of a directory; empty if there is none. Damaged lines are left out. */
+Result<std::vector<SuspectEntry>> LoadSuspectHints(Env& env, const Path& directory);
+/** Atomically replaces the record, or removes it if there are no entries. */
+Result<> SaveSuspectHints(Env& env, const Path& directory, std::span<const SuspectEntry> entries);
 
 } // namespace ibd

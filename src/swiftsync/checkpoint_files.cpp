@@ -5,6 +5,7 @@
 #include "util/hex.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace ibd {
@@ -12,6 +13,7 @@ namespace ibd {
 namespace {
 
 constexpr const char* kBadHintsFile = "badhints.txt";
+constexpr const char* kSuspectHintsFile = "suspecthints.txt";
 constexpr const char* kLockFile = ".lock";
 
 } // namespace
@@ -36,7 +38,10 @@ bool IsCheckpointFile(const std::string& name)
 
 bool IsBoosterLock(const std::string& name) { return name == kLockFile; }
 
-bool IsBadHintsFile(const std::string& name) { return name == kBadHintsFile; }
+bool IsHintsRecord(const std::string& name)
+{
+    return name == kBadHintsFile || name == kSuspectHintsFile;
+}
 
 Result<> SaveCheckpoint(Env& env, const Path& directory, const Checkpoint& checkpoint)
 {
@@ -128,12 +133,38 @@ std::string BadHintsKey(const Uint256& hints_id, const BlockHash& terminal_hash)
 }
 
 /** Empty if there is no such file. */
-Result<Bytes> ReadBadHints(Env& env, const Path& directory)
+Result<Bytes> ReadRecord(Env& env, const Path& path)
 {
-    const Path path = directory / kBadHintsFile;
     IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(path));
     if (!there) return Bytes();
     return ReadWholeFile(env, path);
+}
+
+/** Takes the first line. */
+std::string_view NextLine(std::string_view& rest)
+{
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    return line;
+}
+
+/** Nothing: the line is damaged. */
+std::optional<SuspectEntry> ParseSuspect(std::string_view line)
+{
+    constexpr size_t kHexDigits = 64;
+    constexpr size_t kHeightAt = 2 * (kHexDigits + 1); // behind two hashes
+    if (line.size() < kHeightAt) return std::nullopt;
+    const auto id = FromHex(line.substr(0, kHexDigits));
+    const auto terminal = Uint256::FromHex(line.substr(kHexDigits + 1, kHexDigits));
+    SuspectEntry entry;
+    const char* const end = line.data() + line.size();
+    const auto height = std::from_chars(line.data() + kHeightAt, end, entry.height);
+    if (!id || !terminal || height.ec != std::errc()) return std::nullopt;
+    if (height.ptr == end || *height.ptr != ' ') return std::nullopt;
+    entry.id = Uint256::FromBytes(id->data());
+    entry.terminal = BlockHash(*terminal);
+    entry.why = std::string(height.ptr + 1, end);
+    return entry;
 }
 
 } // namespace
@@ -143,7 +174,7 @@ Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_
 {
     IBD_ASSIGN_OR_RETURN(const auto known, KnownBadHints(env, directory, hints_id, terminal_hash));
     if (known) return {};
-    IBD_ASSIGN_OR_RETURN(Bytes text, ReadBadHints(env, directory));
+    IBD_ASSIGN_OR_RETURN(Bytes text, ReadRecord(env, directory / kBadHintsFile));
     Append(text, AsBytes(BadHintsKey(hints_id, terminal_hash)));
     Append(text, AsBytes(fmt::format("{}\n", reason)));
     return WriteFileAtomically(env, directory / kBadHintsFile, text);
@@ -152,15 +183,40 @@ Result<> RememberBadHints(Env& env, const Path& directory, const Uint256& hints_
 Found<std::string> KnownBadHints(Env& env, const Path& directory, const Uint256& hints_id,
                                  const BlockHash& terminal_hash)
 {
-    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadBadHints(env, directory));
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadRecord(env, directory / kBadHintsFile));
     const std::string key = BadHintsKey(hints_id, terminal_hash);
     std::string_view rest = AsChars(bytes);
     while (!rest.empty()) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
+        const std::string_view line = NextLine(rest);
         if (line.starts_with(key)) return std::string(line.substr(key.size()));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     }
     return std::nullopt;
+}
+
+Result<std::vector<SuspectEntry>> LoadSuspectHints(Env& env, const Path& directory)
+{
+    IBD_ASSIGN_OR_RETURN(const Bytes bytes, ReadRecord(env, directory / kSuspectHintsFile));
+    std::vector<SuspectEntry> entries;
+    std::string_view rest = AsChars(bytes);
+    while (!rest.empty()) {
+        if (auto entry = ParseSuspect(NextLine(rest))) entries.push_back(std::move(*entry));
+    }
+    return entries;
+}
+
+Result<> SaveSuspectHints(Env& env, const Path& directory, std::span<const SuspectEntry> entries)
+{
+    const Path path = directory / kSuspectHintsFile;
+    if (entries.empty()) {
+        const auto removed = RemoveIfThere(env, path);
+        return removed ? Result<>() : removed.GetError();
+    }
+    std::string text;
+    for (const SuspectEntry& entry : entries) {
+        text += fmt::format("{}{} {}\n", BadHintsKey(entry.id, entry.terminal), entry.height,
+                            entry.why);
+    }
+    return WriteFileAtomically(env, path, AsBytes(text));
 }
 
 } // namespace ibd

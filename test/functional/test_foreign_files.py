@@ -421,8 +421,8 @@ class Streams(ForeignFiles):
                    "blocks/.lock")]
         cases += [(net / "hints" / name, [auto]) for name in ("x.hints", "kept-1-00.hints")]
         cases += [(work / name, [[], rebuild, full]) for name in
-                  ("checkpoint.dat", "join.dat", "badhints.txt", "fullvalidation.txt", ".lock",
-                   "run00000.dat")]
+                  ("checkpoint.dat", "join.dat", "badhints.txt", "suspecthints.txt",
+                   "fullvalidation.txt", ".lock", "run00000.dat")]
         for file, starts in cases:
             for start in starts:
                 with self.subTest(str(file.relative_to(net)), start=start):

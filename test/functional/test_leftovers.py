@@ -17,11 +17,12 @@ from test_own_hints import OwnHintsTest
 
 # All names that the node gives in the booster's folder, as in doc/troubleshooting.md.
 NAMES = re.compile(r"(run\d{6,}|spill\d{6,}|join|checkpoint)\.dat|checkpoint\.log|own\.hints"
-                   r"(\.incomplete)?|fullvalidation\.txt|badhints\.txt|\.lock")
-KEPT = {"badhints.txt", ".lock"}  # they stay, and are small
+                   r"(\.incomplete)?|fullvalidation\.txt|(bad|suspect)hints\.txt|\.lock")
+KEPT = {"badhints.txt", "suspecthints.txt", ".lock"}  # they stay, and are small
 HALF_WRITTEN = ["ibdbooster/checkpoint.dat.new", "ibdbooster/fullvalidation.txt.new",
                 "ibdbooster/checkpoint.log", "ibdbooster/run000000.dat",  # without checkpoint.dat
                 "ibdbooster/join.dat.new", "ibdbooster/badhints.txt.new",
+                "ibdbooster/suspecthints.txt.new",
                 "ibdbooster/undo/join.dat.new", "hints/keeping.part", "hints/keeping.part.gaps",
                 f"hints/swifthints-{'ab' * 32}.hints.part",
                 f"hints/swifthints-{'ab' * 32}.hints.part.gaps"]

@@ -129,7 +129,7 @@ TEST_CASE("hints are chosen of a folder: the assumed-valid block, then height, t
     CHECK(folder.Chosen({}, Uint256(Sha256Of({}))).empty());
 }
 
-TEST_CASE("hints of a folder: those of an unfinished sync come first, refused ones are left out")
+TEST_CASE("hints of a folder: those of an unfinished sync come first, suspect ones last")
 {
     Folder folder;
     for (const uint32_t height : {5u, 7u, 9u}) {
@@ -148,6 +148,10 @@ TEST_CASE("hints of a folder: those of an unfinished sync come first, refused on
     CHECK(chosen({{"9", HintsRank::kRefused}}) == "7");
     CHECK(chosen({{"5", HintsRank::kBegun}}) == "5");
     CHECK(chosen({{"5", HintsRank::kBegun}, {"7", HintsRank::kBegun}}) == "7");
+    CHECK(chosen({{"9", HintsRank::kSuspect}}) == "7");
+    CHECK(chosen({{"7", HintsRank::kSuspect},
+                  {"9", HintsRank::kRefused},
+                  {"5", HintsRank::kRefused}}) == "7");
     CHECK(chosen({{"5", HintsRank::kRefused},
                   {"7", HintsRank::kRefused},
                   {"9", HintsRank::kRefused}}) == "");

@@ -30,8 +30,8 @@ const std::map<unsigned, std::set<std::string>>& FilesOfParts()
 }
 
 /** Files of the user, and those that always stay. */
-const std::set<std::string> kOthers = {"photo", "run7.dat", "spill.dat", "undo/photo",
-                                       "badhints.txt"};
+const std::set<std::string> kOthers = {"photo",      "run7.dat",     "spill.dat",
+                                       "undo/photo", "badhints.txt", "suspecthints.txt"};
 
 void Write(const Path& folder, const std::string& name)
 {

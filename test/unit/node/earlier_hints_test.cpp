@@ -64,6 +64,14 @@ void WriteUnfit(const Path& path)
     Must(writer->Finish(world.terminal));
 }
 
+/** Hints that fit each block, with one output wrong: either they are wrong, or a block is. */
+void WriteSuspect(const Path& path)
+{
+    auto unspent = TheWorld().unspent;
+    unspent[15][0] ^= 1;
+    WriteHints(path, TheWorld().params, unspent, TheWorld().terminal);
+}
+
 /** A folder of hints: wrong ones, which are tried first, and right ones. */
 HintsChoice FolderWith(const Path& folder, void (*write_wrong)(const Path&))
 {
@@ -83,6 +91,47 @@ TEST_CASE("hints of a folder are resumed though better ones, which failed, are i
     Start again(dir / "node", hints);
     again.Finish();
     CHECK_THAT(again.log.Text(), !Contains("failed in an earlier sync"));
+}
+
+TEST_CASE("suspect hints come last at the next start, and are wrong once the blocks are valid")
+{
+    const TempDir dir{MemoryFolder()};
+    HintsChoice hints;
+    Mode mode = Mode::kOff;
+    SECTION("in a folder") { hints = FolderWith(dir / "hints", WriteSuspect); }
+    SECTION("named, while the node makes its own")
+    {
+        WriteSuspect(dir / "wrong");
+        hints.file = dir / "wrong";
+        mode = Mode::kAsked;
+    }
+    const Path record = dir / "node/booster/suspecthints.txt";
+    const Path bad = dir / "node/booster/badhints.txt";
+    Start(dir / "node", hints, mode).FailToPublish();
+    CHECK(std::filesystem::exists(record));
+    CHECK_FALSE(std::filesystem::exists(bad));
+    Start(dir / "node", hints, mode).Finish();
+    CHECK_FALSE(std::filesystem::exists(record));
+    CHECK(std::filesystem::exists(bad));
+}
+
+TEST_CASE("suspect hints are tried when nothing else is left, and are right if they pass")
+{
+    const TempDir dir{MemoryFolder()};
+    const HintsChoice hints{.file = TheWorld().dir / "hints", .folder = {}, .hash = {}};
+    Start start(dir / "node", hints);
+    Must(start.env.CreateDirectories(start.machine.Booster()));
+    const SuspectEntry entry{.id = start.booster.GivenHints()->Info().id,
+                             .terminal = TheWorld().terminal,
+                             .height = static_cast<int32_t>(TheWorld().HintsHeight()),
+                             .why = "a flipped bit"};
+    Must(SaveSuspectHints(start.env, start.machine.Booster(), std::span(&entry, 1)));
+    CHECK(Must(start.booster.Build()) == VerdictKind::kDone);
+    CHECK_THAT(start.log.Text(), Contains("or a block up to height 200 is invalid: failed in an "
+                                          "earlier sync: a flipped bit"));
+    CHECK(Must(LoadSuspectHints(start.env, start.machine.Booster())).empty());
+    CHECK_FALSE(std::filesystem::exists(start.machine.Booster() / "badhints.txt"));
+    start.machine.RequireRight();
 }
 
 TEST_CASE("hints that the node made are resumed though named hints failed before")

@@ -152,6 +152,28 @@ TEST_CASE("Checkpoint: clean-up spares the runs it names and the memory of bad h
     REQUIRE_FALSE(Must(KnownBadHints(*env, dir.Get(), c.hints_id, BlockHash())));
 }
 
+TEST_CASE("Suspect hints: the record keeps each field, without its damaged lines")
+{
+    TempDir dir;
+    const auto env = MakePosixEnv();
+    const Checkpoint c = SomeCheckpoint();
+    REQUIRE(Must(LoadSuspectHints(*env, dir.Get())).empty());
+    const std::vector<SuspectEntry> entries = {{c.hints_id, c.terminal_hash, 1234, "the sum: 1"},
+                                               {Uint256(), c.terminal_hash, 5, ""}};
+    Must(SaveSuspectHints(*env, dir.Get(), entries));
+    REQUIRE(Must(LoadSuspectHints(*env, dir.Get())) == entries);
+    const Path path = dir.Get() / "suspecthints.txt";
+    const Bytes whole = Must(ReadWholeFile(*env, path));
+    for (size_t size = 0; size < whole.size(); ++size) {
+        std::ofstream(path) << AsChars(ByteSpan(whole).first(size));
+        REQUIRE(Must(LoadSuspectHints(*env, dir.Get())).size() <= 2);
+    }
+    std::ofstream(path) << "x\n" << AsChars(whole);
+    REQUIRE(Must(LoadSuspectHints(*env, dir.Get())) == entries);
+    Must(SaveSuspectHints(*env, dir.Get(), {}));
+    REQUIRE_FALSE(env->Exists(path));
+}
+
 TEST_CASE("Checkpoint: clean-up touches no file that is not the booster's")
 {
     TempDir dir;
