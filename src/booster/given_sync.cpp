@@ -3,6 +3,7 @@
 
 #include "booster/block_refetch.h"
 #include "swiftsync/full_validation.h"
+#include "validation/pruning.h"
 
 #include <algorithm>
 
@@ -233,12 +234,15 @@ Result<> GivenSync::DiscardBegunJoin(const HeaderNode& terminal)
 HintsStanding GivenSync::WaitForEnd(BlockFetcher& peers)
 {
     const HintsInfo& hints = m_parts.hints->Info();
-    m_parts.log.Info("IBD Booster: waiting for headers: the best one must be two weeks above "
-                     "height {}, where the hints end, before blocks are fetched",
+    const BoosterOptions& options = m_parts.Booster();
+    const bool full_pruned = options.full_validation && m_parts.chain->IsPruneMode();
+    m_parts.log.Info("IBD Booster: waiting for headers: the best one must be {} above height {}, "
+                     "where the hints end, before blocks are fetched",
+                     full_pruned ? fmt::format("{} blocks", kMinBlocksToKeep) : "two weeks",
                      hints.terminal_height);
     const int64_t buried = kAssumeValidBuryTime / m_parts.params.consensus.pow_target_spacing;
-    const uint64_t expected = hints.terminal_height + static_cast<uint64_t>(buried);
-    const BoosterOptions& options = m_parts.Booster();
+    const uint64_t expected =
+        hints.terminal_height + static_cast<uint64_t>(full_pruned ? kMinBlocksToKeep : buried);
     return HeadersWait(m_parts, m_plan)
         .Wait([&] { return Judge(); }, expected,
               m_plan.GivenSteps(options.full_validation || options.check_rules), peers,

@@ -2,6 +2,7 @@
 #include "booster/hints_gate.h"
 
 #include "swiftsync/terminal.h"
+#include "validation/pruning.h"
 
 namespace ibd {
 
@@ -135,6 +136,26 @@ HintsStanding FindBuriedTerminal(const HeaderTree& headers, const ChainManagerOp
     return {nullptr, "no block has two weeks of work on top", more};
 }
 
+namespace {
+
+/** For full validation. With -prune no undo data is made up to the end of the hints, so a
+ *  reorganisation must not reach there: it may be as long as in Core, where a pruned node keeps
+ * this many blocks. */
+HintsStanding JudgePruned(const HintsInfo& hints, const HeaderNode& terminal,
+                          const HeaderNode& best, const ChainManagerOptions& trust, bool more)
+{
+    const int32_t above = best.height - terminal.height;
+    if (trust.prune_target == 0 || above >= kMinBlocksToKeep) return {&terminal, "", false};
+    return {nullptr,
+            fmt::format("{}: the hints end at height {}, {} blocks below the best header. With "
+                        "-prune no undo data is made up to there, so {} blocks must be above it: "
+                        "take hints of a lower block, or leave out -ibdboosterfile or -prune",
+                        hints.path.string(), terminal.height, above, kMinBlocksToKeep),
+            more};
+}
+
+} // namespace
+
 HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                          const ChainManagerOptions& trust, bool full_validation, int64_t now)
 {
@@ -146,7 +167,7 @@ HintsStanding JudgeHints(const HintsInfo& hints, const HeaderTree& headers,
                 more && MayBecomeTerminal(hints, best, headers.Params().consensus),
                 int64_t{hints.terminal_height} > best.height};
     const HeaderNode& terminal = **found;
-    if (full_validation) return {&terminal, "", false};
+    if (full_validation) return JudgePruned(hints, terminal, best, trust, more);
     const ScriptCheckReason reason =
         ScriptCheckFor(headers, terminal, trust.assume_valid, trust.minimum_work);
     if (reason == ScriptCheckReason::kSkip) return {&terminal, "", false};

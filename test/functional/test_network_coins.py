@@ -110,6 +110,19 @@ class FullyValidated(Pruned):
         self.assertNotIn(SERIALLY, node.log_text)
         self.assertNotIn("assumed valid", node.log_text)
 
+    def test_hints_that_end_at_the_tip(self):
+        """They are refused: another block may replace the tip, and no undo data is made for it."""
+        self.made = chain("--outputs", "6000", "--outputs-per-block", "40", "--signed", "--seed",
+                          "11")
+        server = self.serve(self.made, "-peerspentcoins")
+        node = self.node()
+        node.start(*self.args(server.p2p_port))
+        self.assert_synced(node, server, self.made)
+        self.assert_logged(node, "the hints are refused, and the sync continues without them: .*"
+                                 "the hints end at height [0-9]+, 0 blocks below the best header")
+        node.rpc("invalidateblock", self.made.tip)
+        self.assertEqual(node.rpc("getblockcount"), self.made.height - 1)
+
     def test_a_sync_that_keeps_the_last_blocks_only(self):
         server = self.serve(self.made, "-peerspentcoins")
         node = self.node()

@@ -35,6 +35,19 @@ HintsInfo HintsAt(uint32_t height, const BlockHash& hash)
     return info;
 }
 
+/** The last of `count` more headers. */
+HeaderNode* Extend(HeaderTree& tree, HeaderNode* node, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        BlockHeader header;
+        header.prev_hash = node->hash;
+        header.bits = node->bits;
+        header.time = node->time + 600;
+        node = tree.Insert(header, header.Hash());
+    }
+    return node;
+}
+
 /** A run on an empty directory. */
 struct Start {
     explicit Start(const Path& dir, const Path& hints = TheWorld().dir / "hints")
@@ -154,17 +167,7 @@ TEST_CASE("the gate for hints: which headers they wait for, and when they are re
 {
     const ChainParams params = MakeChainParams(Network::kRegtest);
     HeaderTree tree(params);
-    const auto extend = [&](HeaderNode* node, int count) {
-        for (int i = 0; i < count; ++i) {
-            BlockHeader header;
-            header.prev_hash = node->hash;
-            header.bits = node->bits;
-            header.time = node->time + 600;
-            node = tree.Insert(header, header.Hash());
-        }
-        return node;
-    };
-    HeaderNode* const end = extend(tree.Genesis(), 100);
+    HeaderNode* const end = Extend(tree, tree.Genesis(), 100);
     const BlockHash other(Uint256::FromHex(std::string(64, '7')).value());
     ChainManagerOptions trust;
     trust.assume_valid = end->hash;
@@ -181,7 +184,7 @@ TEST_CASE("the gate for hints: which headers they wait for, and when they are re
     CHECK(judge(HintsAt(101, end->hash)).may_change);
     CHECK(judge(HintsAt(100, other)).may_change);
     // Two weeks above.
-    HeaderNode* const best = extend(end, 2'017);
+    HeaderNode* const best = Extend(tree, end, 2'017);
     CHECK(judge(right).terminal == end);
     CHECK_FALSE(judge(HintsAt(100, other)).may_change);
     CHECK_THAT(judge(HintsAt(100, other)).refusal, Catch::Contains("the best header chain has"));
@@ -196,6 +199,32 @@ TEST_CASE("the gate for hints: which headers they wait for, and when they are re
     CHECK(judge(right).terminal == nullptr);
     trust.assume_valid = other;
     CHECK(judge(right).may_change);
+}
+
+TEST_CASE(
+    "the gate for full validation with -prune: as many blocks above as a reorganisation may take")
+{
+    const ChainParams params = MakeChainParams(Network::kRegtest);
+    HeaderTree tree(params);
+    HeaderNode* const end = Extend(tree, tree.Genesis(), 100);
+    ChainManagerOptions trust;
+    trust.prune_target = 1;
+    HintsInfo hints = HintsAt(100, end->hash);
+    hints.path = "some.hints";
+    const auto judge = [&](int64_t now) { return JudgeHints(hints, tree, trust, true, now); };
+    const int64_t late = 2'000'000'000;
+    CHECK(judge(late).terminal == nullptr);
+    CHECK(judge(late).may_change);
+    HeaderNode* const below = Extend(tree, end, 287);
+    const HintsStanding refused = judge(int64_t{below->time} + 60);
+    CHECK(refused.terminal == nullptr);
+    CHECK_FALSE(refused.may_change);
+    CHECK_THAT(refused.refusal,
+               Catch::Contains("some.hints: the hints end at height 100, 287 blocks below the best "
+                               "header") &&
+                   Catch::Contains("288 blocks must be above it: take hints of a lower block"));
+    Extend(tree, below, 1);
+    CHECK(judge(late).terminal == end);
 }
 
 } // namespace ibd::test
