@@ -88,7 +88,7 @@ Result<VerdictKind> RuleCheck::Run(const HeaderNode& terminal, BlockFetcher* pee
                        m_parts.Booster().signature_lanes);
     }
     IBD_ASSIGN_OR_RETURN(const JoinVerdict verdict, Make(terminal, peers, own, mark, done + 1));
-    return Conclude(terminal, verdict);
+    return Conclude(terminal, mark, verdict);
 }
 
 Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* peers,
@@ -120,7 +120,8 @@ Result<JoinVerdict> RuleCheck::Make(const HeaderNode& terminal, BlockFetcher* pe
     return verdict;
 }
 
-Result<VerdictKind> RuleCheck::Conclude(const HeaderNode& terminal, const JoinVerdict& verdict)
+Result<VerdictKind> RuleCheck::Conclude(const HeaderNode& terminal, const FullMark& mark,
+                                        const JoinVerdict& verdict)
 {
     if (verdict.kind == VerdictKind::kInterrupted) return VerdictKind::kInterrupted;
     if (verdict.kind == VerdictKind::kNoRoom) return m_steps.NoRoom(verdict);
@@ -130,6 +131,8 @@ Result<VerdictKind> RuleCheck::Conclude(const HeaderNode& terminal, const JoinVe
     }
     m_parts.log.Info("IBD Booster: all blocks up to height {} keep every {}{}", terminal.height,
                      What(), WritesUndo() ? "; their undo data is written" : "");
+    // A join that checked the rules itself has saved no mark.
+    IBD_RETURN_IF_ERROR(mark.Save(terminal.height));
     return DropPairs();
 }
 

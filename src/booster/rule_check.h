@@ -37,7 +37,8 @@ private:
     Result<std::unique_ptr<SideFold>> FoldBesides(const HeaderNode& terminal, const MadeHints& own);
     Result<JoinVerdict> Make(const HeaderNode& terminal, BlockFetcher* peers, const MadeHints* own,
                              const FullMark& mark, int32_t first);
-    Result<VerdictKind> Conclude(const HeaderNode& terminal, const JoinVerdict& verdict);
+    Result<VerdictKind> Conclude(const HeaderNode& terminal, const FullMark& mark,
+                                 const JoinVerdict& verdict);
     /** Removes pairs that undo data does not need. Returns kDone. */
     Result<VerdictKind> DropPairs() const;
 

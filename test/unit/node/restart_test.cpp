@@ -1,4 +1,5 @@
-// Hints that failed in an earlier start: they do not cost the work done with other hints since.
+// A start after one that ended before its chainstate was in place: it repeats no complete work, and
+// hints that failed do not cost the work done with other hints since.
 #include "sim_net.h"
 
 #include "support/catch.h"
@@ -12,16 +13,23 @@ using Mode = OwnHintsOptions::Mode;
 
 /** One start of a node that has all blocks and no chainstate. */
 struct Start {
-    Start(const Path& dir, const HintsChoice& hints, Mode mode = Mode::kOff)
+    Start(const Path& dir, const HintsChoice& hints, Mode mode = Mode::kOff,
+          bool check_rules = false)
         : machine(TheWorld(), dir),
           booster(env, log, params,
-                  {.booster = OneThread(machine), .own = {.mode = mode}, .hints = hints})
+                  {.booster = Options(machine, check_rules), .own = {.mode = mode}, .hints = hints})
     {
         env.SetSpace(uint64_t{1} << 40);
         Must(machine.Open(env));
         Must(machine.StoreAll());
         Must(booster.OpenHints(hints));
         booster.Attach(machine.Chain());
+    }
+    static BoosterOptions Options(const Machine& machine, bool check_rules)
+    {
+        BoosterOptions options = OneThread(machine);
+        options.check_rules = check_rules;
+        return options;
     }
     /** A start that ends when all is folded and checked. */
     void FailToPublish()
@@ -91,6 +99,21 @@ TEST_CASE("hints of a folder are resumed though better ones, which failed, are i
     Start again(dir / "node", hints);
     again.Finish();
     CHECK_THAT(again.log.Text(), !Contains("failed in an earlier sync"));
+}
+
+TEST_CASE("rules that a join has checked are not checked again after a stop in the load")
+{
+    const TempDir dir{MemoryFolder()};
+    const HintsChoice hints{.file = TheWorld().dir / "hints", .folder = {}, .hash = {}};
+    Start first(dir / "node", hints, Mode::kOff, true);
+    first.FailToPublish();
+    CHECK_THAT(first.log.Text(), Contains("Join: reading"));
+    CHECK_THAT(first.log.Text(), Contains("all blocks up to height 200 keep every rule but"));
+    first.machine.Close();
+    Start again(dir / "node", hints, Mode::kOff, true);
+    again.Finish();
+    CHECK_THAT(again.log.Text(), !Contains("Join: reading"));
+    CHECK_THAT(again.log.Text(), !Contains("checking every rule"));
 }
 
 TEST_CASE("suspect hints come last at the next start, and are wrong once the blocks are valid")
