@@ -27,10 +27,13 @@ void BoosterSession::TendKeptWork(bool reindexes, bool rebuilds)
     m_upkeep.AtStart(rebuilds, m_parts.hints != nullptr);
 }
 
-bool BoosterSession::MayRun() const
+Result<> BoosterSession::CheckPlace() const
 {
-    return m_parts.hints || m_own.MayRun(m_parts.chain->Options());
+    const bool requested = m_parts.IsAsked() || m_parts.hints || m_given.Wait();
+    return requested ? FindPlace() : Result<>();
 }
+
+bool BoosterSession::MayRun() const { return IsWanted() && FindPlace(); }
 
 // Full validation joins coins before it folds, so given hints are not folded now; hints that must
 // be converted wait for the index.
@@ -68,6 +71,12 @@ Result<bool> BoosterSession::TakeSurvey(BlockSurvey& survey)
 
 Result<> BoosterSession::PrepareHints()
 {
+    IBD_RETURN_IF_ERROR(CheckPlace());
+    if (const Result<> place = FindPlace(); !place) {
+        if (!IsWanted() && !m_parts.options.hints.folder) return {};
+        m_parts.log.Warning("IBD Booster: {}. Validating serially", place.Message());
+        return {};
+    }
     IBD_RETURN_IF_ERROR(ConvertHints());
     return m_parts.watch.IsInterrupted() ? Result<>() : AskPeersForHints();
 }

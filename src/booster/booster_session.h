@@ -9,6 +9,7 @@
 #include "booster/given_sync.h"
 #include "booster/own_sync.h"
 #include "booster/work_upkeep.h"
+#include "storage/chainstate_builder.h"
 
 namespace ibd {
 
@@ -29,10 +30,13 @@ public:
 
     // The steps of a start, in this order.
 
+    /** Fails if the user requested the booster, but the chainstate cannot be replaced. Call it
+     *  before a rebuild changes anything. */
+    Result<> CheckPlace() const;
     /** Logs and removes files that earlier starts left. `reindexes`: the index will be rebuilt;
      *  `rebuilds`: the chainstate will be. */
     void TendKeptWork(bool reindexes, bool rebuilds);
-    /** Whether the booster may run if there is no chainstate. */
+    /** Whether the booster may run if there is no chainstate. False if that cannot be replaced. */
     bool MayRun() const;
     /** Whether the error of Build() is about missing headers. */
     bool LacksHeaders() const { return m_parts.lacks_headers; }
@@ -48,7 +52,7 @@ public:
      *  blocks are marked in the survey. False: no block was read. Errors are the machine's. */
     Result<bool> TakeSurvey(BlockSurvey& survey);
     /** Call it before a chainstate is built: converts hints; if there are none, asks peers for
-     *  them. */
+     *  them. If the chainstate cannot be replaced, it only warns, or fails as CheckPlace(). */
     Result<> PrepareHints();
     /** Builds the chainstate. If a hints file fails, tries the next one, and finally without hints.
      *  kDone, kSerial or kInterrupted. */
@@ -87,6 +91,11 @@ public:
     std::optional<BoosterProgress> Progress() const { return m_parts.watch.Progress(); }
 
 private:
+    bool IsWanted() const { return m_parts.hints || m_own.MayRun(m_parts.chain->Options()); }
+    Result<> FindPlace() const
+    {
+        return CheckReplaceable(m_parts.env, m_parts.Booster().chainstate);
+    }
     Result<VerdictKind> RunAndReport();
     Result<> TakeNextHints();
     Result<VerdictKind> BuildWithSuspects();

@@ -55,6 +55,7 @@ Result<bool> IndexBuild::Run()
 
 Result<bool> IndexBuild::RunAll()
 {
+    for (const Part& part : m_parts) IBD_RETURN_IF_ERROR(CheckReplaceable(m_env, part.folder));
     IBD_RETURN_IF_ERROR(CheckRoom());
     IBD_RETURN_IF_ERROR(Plan());
     IBD_RETURN_IF_ERROR(MakeParts());

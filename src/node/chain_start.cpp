@@ -247,7 +247,7 @@ Result<> ChainStart::PrepareChainstate()
                                       {.chainstate_rebuilt = m_reindex_chainstate,
                                        .indexes_used = m_options.indexes.Any(),
                                        .indexes_rebuilt = m_reindex}));
-    return m_reindex_chainstate ? Result<>() : m_parts.snapshots.Prepare();
+    return m_reindex_chainstate ? m_parts.booster.CheckPlace() : m_parts.snapshots.Prepare();
 }
 
 Result<> ChainStart::BuildChainstate()

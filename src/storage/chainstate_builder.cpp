@@ -90,6 +90,21 @@ Result<> WorkFolder::RemoveNew(Env& env) const
     return RemoveDbFolder(env, New());
 }
 
+Result<> CheckReplaceable(Env& env, const Path& database)
+{
+    const WorkFolder work(database);
+    IBD_RETURN_IF_ERROR(work.CheckOurs(env));
+    for (const Path& folder : {database, work.Get()}) {
+        IBD_ASSIGN_OR_RETURN(const bool is_there, env.IsThere(folder));
+        if (!is_there || env.SameMount(folder, database.parent_path())) continue;
+        return SystemError("'{}' is a mount point, so that no new folder can take the place of "
+                           "'{}': mount the disk elsewhere and make '{}' a symbolic link to a "
+                           "folder on it",
+                           folder.string(), database.string(), database.string());
+    }
+    return {};
+}
+
 Result<> ReplaceDb(Env& env, const Path& database)
 {
     const WorkFolder work(database);

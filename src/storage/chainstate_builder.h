@@ -82,6 +82,10 @@ private:
     const std::unique_ptr<TableDbBuilder> m_db; //!< in WorkFolder::New()
 };
 
+/** Refuses a database that ReplaceDb() cannot replace: one of both folders is a mount point, or the
+ *  work folder is not ours. Call it before the work of hours that ends with ReplaceDb(). */
+Result<> CheckReplaceable(Env& env, const Path& database);
+
 /** Replaces the old database, which must not be open, by the complete one at WorkFolder::New(), and
  *  removes the old one and the work folder. */
 Result<> ReplaceDb(Env& env, const Path& database);

@@ -51,17 +51,6 @@ BoosterOptions Normalized(BoosterOptions options)
     return options;
 }
 
-/** Fails before hours of work, though only the last step needs it. */
-Result<> CheckReplaceable(Env& env, const Path& chainstate)
-{
-    IBD_RETURN_IF_ERROR(WorkFolder(chainstate).CheckOurs(env));
-    IBD_ASSIGN_OR_RETURN(const bool there, env.IsThere(chainstate));
-    if (!there || env.SameFileSystem(chainstate, chainstate.parent_path())) return {};
-    return SystemError("'{}' is a mount point, so that no new chainstate can take its place: mount "
-                       "the disk elsewhere and make '{}' a symbolic link to a folder on it",
-                       chainstate.string(), chainstate.string());
-}
-
 /** Warns instead of failing: scripts may be shorter than usual, and a resumed sync has written a
  *  part already. */
 void WarnIfDiskIsSmall(const SyncJob& job)

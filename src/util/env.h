@@ -123,8 +123,11 @@ public:
     virtual Result<> SyncDirectory(const Path& directory) = 0;
     /** The final target of a symbolic link, existing or not; any other path unchanged. */
     virtual Path FollowLink(const Path& path) { return path; }
-    /** Whether both exist on one file system, so that Rename() works between them. */
+    /** Whether both exist on one file system, and so share its space. */
     virtual bool SameFileSystem(const Path&, const Path&) { return true; }
+    /** Whether Rename() works between them: both exist on one file system, in one mount of it. A
+     *  mount point is in another mount than its parent folder. */
+    virtual bool SameMount(const Path& a, const Path& b) { return SameFileSystem(a, b); }
     /** Free bytes for an unprivileged process on the file system of `path`. */
     virtual Result<uint64_t> SpaceAvailable(const Path& path) = 0;
 

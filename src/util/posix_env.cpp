@@ -11,7 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -294,6 +296,16 @@ public:
                first.st_dev == second.st_dev;
     }
 
+    // The device alone does not tell: a bind mount has that of the folder it shows, and folders of
+    // one mount may differ in it (subvolumes of btrfs).
+    bool SameMount(const Path& a, const Path& b) override
+    {
+        if (!SameFileSystem(a, b)) return false;
+        const auto first = MountOf(a);
+        const auto second = MountOf(b);
+        return !first || !second || *first == *second;
+    }
+
     Result<uint64_t> SpaceAvailable(const Path& path) override
     {
         struct statvfs info;
@@ -348,6 +360,14 @@ public:
     }
 
 private:
+    /** The kernel's number of the mount; nothing: it does not say (before Linux 5.8, sandboxes). */
+    static std::optional<uint64_t> MountOf(const Path& path)
+    {
+        struct statx info;
+        if (::statx(AT_FDCWD, path.c_str(), 0, STATX_MNT_ID, &info) != 0) return std::nullopt;
+        if ((info.stx_mask & STATX_MNT_ID) == 0) return std::nullopt;
+        return info.stx_mnt_id;
+    }
     static int64_t ReadClock(clockid_t id)
     {
         struct timespec now;

@@ -132,13 +132,13 @@ Result<> CheckSnapshotCanTakeOver(Env& env, const DataDir& dir)
 {
     const Path chainstate = dir.Chainstate(); // a link is resolved
     const Path& parent = dir.ChainstateParent();
-    if (env.SameFileSystem(chainstate, parent) &&
-        env.SameFileSystem(chainstate.parent_path(), parent)) {
+    IBD_RETURN_IF_ERROR(WorkFolder(chainstate).CheckOurs(env));
+    if (env.SameMount(chainstate, parent) && env.SameMount(chainstate.parent_path(), parent)) {
         return {};
     }
-    return SystemError("'{}' and '{}' are on different disks, so the coins of a snapshot cannot "
-                       "take the place of the older ones: stop the node and move '{}' into '{}' "
-                       "(-chainstatedir puts both on another disk)",
+    return SystemError("'{}' and '{}' are on different disks or mounts, so the coins of a snapshot "
+                       "cannot take the place of the older ones: stop the node and move '{}' into "
+                       "'{}' (-chainstatedir puts both on another disk)",
                        chainstate.string(), SnapshotFolder(dir).string(), chainstate.string(),
                        parent.string());
 }

@@ -27,7 +27,7 @@ Result<> CheckSnapshotFolder(Env& env, const DataDir& dir);
 Result<> RemoveSnapshot(Env& env, Logger& log, const DataDir& dir);
 
 /** Whether the folder of a snapshot can be moved to the place of the chainstate: both must be on
- *  one disk, also if `chainstate` is a link or a mount point. */
+ *  one disk and mount, also if `chainstate` is a link, and no foreign folder may be in the way. */
 Result<> CheckSnapshotCanTakeOver(Env& env, const DataDir& dir);
 
 /** Call it when the coins of a snapshot are proven: removes the chainstate and moves the snapshot's

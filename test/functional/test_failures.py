@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -157,24 +158,89 @@ class Permissions(FunctionalTest):
         self.assertIn(str(node.port), other.log_text)
 
 
+@contextlib.contextmanager
+def bound(source, folder):
+    """`source` is mounted at `folder`; without the right to mount the test is skipped."""
+    if subprocess.run(["mount", "--bind", source, folder], check=False).returncode != 0:
+        interop_env.unavailable("may not mount a file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
 class MountPoint(FunctionalTest):
-    def test_chainstate(self):
-        """A folder that cannot be replaced: the error is reported before any work is done."""
-        made = chain("--outputs", "6000", "--tail", "2100", "--seed", "3")
-        node = made.place(self.node())
+    """A chainstate that cannot be replaced: this is found before any work is done."""
+
+    READS = ("Join: ", "Booster: folding")  # in the log of a booster
+
+    def setUp(self):
+        super().setUp()
+        self.made = chain("--outputs", "6000", "--tail", "2100", "--seed", "3")
+        self.hints = f"-ibdboosterfile={self.made.container}"
+
+    def placed(self):
+        node = self.made.place(self.node())
         chainstate = node.net_dir / "chainstate"
         chainstate.mkdir()
-        with small_disk(64) as disk:
-            bind = subprocess.run(["mount", "--bind", disk, chainstate], check=False)
-            if bind.returncode != 0:
-                interop_env.unavailable("may not mount a file system")
-            try:
-                error = self.assert_refused(node, "-reindex", f"-ibdboosterfile={made.container}",
-                                            *made.trust)
-                self.assertIn(f"'{chainstate}' is a mount point", error)
-                node.start().wait_for_tip(made.tip).stop()
-            finally:
-                subprocess.run(["umount", chainstate], check=True)
+        return node, chainstate
+
+    def assert_left_alone(self, node, saying):
+        """The booster fails at once if it was requested; otherwise the node does without it."""
+        unasked = ["-ibdboosterleast=5000", *self.made.trust]
+        self.assert_requests_refused(node, saying, ["-reindex"])
+        self.assert_serial(node, saying, "-reindex", *unasked)
+        self.assert_requests_refused(node, saying, ["-reindex-chainstate"])
+        self.assert_serial(node, saying, "-reindex-chainstate", *unasked)
+        begin = len(node.log_text)
+        node.start(self.hints, *self.made.trust).stop()  # there is a chainstate
+        self.assertNotIn(saying, node.log_text[begin:])
+        for file in (node.net_dir / "chainstate").iterdir():
+            file.unlink()
+        self.assert_requests_refused(node, saying, [])
+        self.assert_serial(node, saying, *unasked)
+
+    def assert_requests_refused(self, node, saying, rebuild):
+        for request in (self.hints, "-ibdbooster"):
+            self.assert_refused(node, *rebuild, request, *self.made.trust, saying=saying)
+            for work in self.READS:
+                self.assertNotIn(work, node.log_text)
+
+    def assert_serial(self, node, saying, *args):
+        begin = len(node.log_text)
+        node.start(*args).wait_for_tip(self.made.tip).stop()
+        log = node.log_text[begin:]
+        self.assertEqual(len(re.findall(f"{saying}.*Validating serially", log)), 1)
+        for work in self.READS:
+            self.assertNotIn(work, log)
+
+    def test_disk(self):
+        node, chainstate = self.placed()
+        with small_disk(64) as disk, bound(disk, chainstate):
+            self.assert_left_alone(node, f"'{chainstate}' is a mount point")
+
+    def test_folder_of_the_same_disk(self):
+        """The volume of a container, for example."""
+        node, chainstate = self.placed()
+        volume = self.dir / "volume"
+        volume.mkdir()
+        with bound(volume, chainstate):
+            self.assertEqual(os.stat(chainstate).st_dev, os.stat(node.net_dir).st_dev)
+            self.assert_left_alone(node, f"'{chainstate}' is a mount point")
+
+    def test_foreign_folder(self):
+        node, chainstate = self.placed()
+        (node.net_dir / "chainstate.ibdbooster").mkdir()
+        (node.net_dir / "chainstate.ibdbooster" / "mine").touch()
+        self.assert_left_alone(node, f"'{chainstate}.ibdbooster' is where the booster would work")
+
+    def test_not_a_mount_point(self):
+        """The lines that the other tests do not find."""
+        node, _ = self.placed()
+        self.assertEqual(node.run("-reindex", "-ibdboosterleast=5000", *self.made.trust,
+                                  self.made.to_tip), (0, ""))
+        self.assertIn("succeeded. ***", node.log_text)
+        self.assertIn(self.READS[0], node.log_text)
 
 
 class OutOfResources(FunctionalTest):

@@ -50,6 +50,8 @@ public:
         m_space = std::move(bytes);
         m_space_at = at.string();
     }
+    /** This path is a mount point, of the same file system. */
+    void SetMount(const Path& at) { m_mount = at.string(); }
     /** The monotonic clock, microseconds, in place of the machine's. */
     void SetClock(std::function<int64_t()> micros) { m_clock = std::move(micros); }
     /** Loses data that was written but not synced, as a power cut does. Call it when all files are
@@ -87,6 +89,10 @@ public:
     {
         return m_inner->SameFileSystem(a, b);
     }
+    bool SameMount(const Path& a, const Path& b) override
+    {
+        return IsBelowMount(a) == IsBelowMount(b) && m_inner->SameMount(a, b);
+    }
     int64_t UnixTime() override { return 1'700'000'000; }
     int64_t MonotonicMicros() override { return m_clock ? m_clock() : m_inner->MonotonicMicros(); }
     void RandomBytes(MutableByteSpan out) override;
@@ -105,6 +111,10 @@ public:
     }
 
 private:
+    bool IsBelowMount(const Path& path) const
+    {
+        return !m_mount.empty() && (path.string() + "/").starts_with(m_mount + "/");
+    }
     struct Pending {
         uint64_t synced = 0;
         uint64_t written = 0;
@@ -120,6 +130,7 @@ private:
     std::function<int64_t()> m_clock;
     std::optional<Result<uint64_t>> m_space;
     std::string m_space_at;
+    std::string m_mount;
     std::atomic<uint64_t> m_operations = 0;
     std::atomic<uint64_t> m_crash_at = ~uint64_t{0};
     std::mutex m_mutex;

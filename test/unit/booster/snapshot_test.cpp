@@ -437,6 +437,47 @@ std::pair<uint64_t, uint64_t> CountProof(const Path& base)
 
 } // namespace
 
+TEST_CASE("a chainstate that cannot be replaced is named before coins are written")
+{
+    const TempDir dir{MemoryFolder()};
+    FaultEnv env;
+    const auto data = Must(DataDir::Open(env, {dir.Get(), {}, "regtest"}));
+    const Path chainstate = data->Chainstate();
+    std::filesystem::create_directories(chainstate);
+    Must(CheckSnapshotCanTakeOver(env, *data));
+    SECTION("a mount of the same disk")
+    {
+        env.SetMount(chainstate);
+        CHECK_THAT(CheckSnapshotCanTakeOver(env, *data).Message(),
+                   Catch::Contains("on different disks or mounts"));
+        CHECK_THAT(CheckReplaceable(env, chainstate).Message(),
+                   Catch::Contains("'" + chainstate.string() + "' is a mount point"));
+    }
+    SECTION("a mount of the same disk above both")
+    {
+        env.SetMount(chainstate.parent_path());
+        Must(CheckSnapshotCanTakeOver(env, *data));
+        Must(CheckReplaceable(env, chainstate));
+    }
+    SECTION("a work folder on another disk")
+    {
+        const WorkFolder work(chainstate);
+        Must(work.Make(env));
+        Must(CheckReplaceable(env, chainstate));
+        env.SetMount(work.Get());
+        CHECK_THAT(CheckReplaceable(env, chainstate).Message(),
+                   Catch::Contains("'" + work.Get().string() + "' is a mount point"));
+    }
+    SECTION("a foreign folder")
+    {
+        std::filesystem::create_directories(WorkFolder(chainstate).Get() / "mine");
+        for (const auto& refused :
+             {CheckSnapshotCanTakeOver(env, *data), CheckReplaceable(env, chainstate)}) {
+            CHECK_THAT(refused.Message(), Catch::Contains("move it away"));
+        }
+    }
+}
+
 TEST_CASE("the proof of a snapshot survives a failure or a power cut at any operation")
 {
     const TempDir dir(MemoryFolder());

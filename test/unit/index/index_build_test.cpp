@@ -223,6 +223,13 @@ TEST_CASE("what a build lacks or meets leaves the blocks to the followers", "[in
         env.SetSpace(uint64_t{150} << 30);
         said = "has 161061 MB left, and sorting the records takes 200052 MB";
     }
+    SECTION("a folder that can be replaced")
+    {
+        const Path folder = machine.Folder() / "txindex";
+        std::filesystem::create_directories(folder / "mine"); // so that the folder stays
+        env.SetMount(folder);
+        said = "is a mount point";
+    }
     SECTION("a page that is damaged")
     {
         env.CorruptReads([](const Path& path) {

@@ -364,6 +364,10 @@ TEST_CASE("two file systems are distinguished")
     REQUIRE(env->SameFileSystem(dir.Get(), dir.Get().parent_path()));
     REQUIRE_FALSE(env->SameFileSystem(dir.Get(), "/proc"));
     REQUIRE_FALSE(env->SameFileSystem(dir.Get(), dir.Get() / "none"));
+    std::filesystem::create_directory(dir / "folder");
+    REQUIRE(env->SameMount(dir.Get(), dir / "folder"));
+    REQUIRE_FALSE(env->SameMount(dir.Get(), "/proc"));
+    REQUIRE_FALSE(env->SameMount(dir.Get(), dir / "none"));
 }
 
 TEST_CASE("a file that is not regular is recognised, and not opened as a regular one")
