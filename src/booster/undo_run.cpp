@@ -192,6 +192,7 @@ Result<> UndoRun::Fill(const Gap& gap)
         NoteShortage(gap, *shortage);
         return {};
     }
+    ForgetShortage();
     m_log.Info("Undo data: making that of blocks {} to {}", gap.first, gap.last->height);
     if (shortage) {
         return SystemError("{} has {} free, but undo data takes about {}", shortage->place.string(),
@@ -225,6 +226,12 @@ void UndoRun::NoteShortage(const Gap& gap, const RoomShortage& shortage)
                gap.first, gap.last->height, why);
     const Lock lock(m_mutex);
     m_shortage = why;
+}
+
+void UndoRun::ForgetShortage()
+{
+    const Lock lock(m_mutex);
+    m_shortage.clear();
 }
 
 std::unique_ptr<FoldObserver> UndoRun::WatchFold(const FoldTask& fold)
@@ -261,7 +268,9 @@ Result<> UndoRun::RunLast()
     // Run() logs a lack of disk space. Results of the fold already occupy theirs.
     if (m_if_room && !m_found) {
         IBD_ASSIGN_OR_RETURN(const auto shortage, LookForRoom(gap, true));
-        if (shortage) return {};
+        const Lock lock(m_mutex);
+        m_last_short = shortage.has_value();
+        if (m_last_short) return {};
     }
     m_log.Info("Undo data: first that of the last blocks, {} to {}", gap.first, gap.last->height);
     IBD_ASSIGN_OR_RETURN(const bool done, MakeMissing(gap, true));
@@ -328,15 +337,23 @@ void UndoRun::Start(std::function<void(const Result<>&)> ended)
 
 void UndoRun::MakeAll(const std::function<void(const Result<>&)>& ended)
 {
-    if (IsLastNeeded(*m_chain)) {
-        const Result<> last = RunLast();
-        if (m_broken != nullptr) return ended(last);
-        if (last) ended(last); // usually enough for branches that were put aside
-    }
-    Result<> made = RunOnce(); // may succeed although RunLast() failed
-    while (!made && WaitForDamaged()) made = RunOnce();
+    Result<> made = MakeLastAndAll(ended);
+    while (!made && WaitForDamaged()) made = MakeLastAndAll(ended);
     NoteFailure(made);
     ended(made);
+}
+
+Result<> UndoRun::MakeLastAndAll(const std::function<void(const Result<>&)>& ended)
+{
+    Result<> last;
+    if (IsLastNeeded(*m_chain)) {
+        last = RunLast();
+        if (m_broken != nullptr) return last;
+        if (last) ended(last); // usually enough for branches that were put aside
+    }
+    Result<> all = RunOnce(); // may succeed although RunLast() failed
+    const Lock lock(m_mutex);
+    return all && !m_shortage.empty() ? last : all;
 }
 
 /** After a failure: returns true if damaged blocks were the cause and peers have sent them again.
@@ -368,8 +385,11 @@ bool UndoRun::Ask()
 {
     if (m_chain->SnapshotBase()) return false;
     const Gap gap = FindGap(*m_chain);
+    const bool last = IsLastNeeded(*m_chain);
     const Lock lock(m_mutex);
     if (!m_failure.empty()) return false;
+    // The last blocks may have room although all blocks have none.
+    if (gap.last && !m_shortage.empty() && (!last || m_last_short)) return false;
     m_asked = true;
     m_changed.notify_all();
     if (m_rebuild || !gap.last) return true;

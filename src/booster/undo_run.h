@@ -84,8 +84,8 @@ public:
      *  result. Call it once. */
     void Start(std::function<void(const Result<>&)> ended);
     /** Requests missing undo data of the active chain: the thread makes it, once started. False: it
-     *  will not be made, because Run() has failed before or the chain started from a snapshot. Do
-     *  not call it under the headers lock. */
+     *  will not be made, because Run() has failed or has found too little disk space before, or the
+     *  chain started from a snapshot. Do not call it under the headers lock. */
     bool Ask();
     /** Interrupts it and waits for its end. */
     void Stop();
@@ -118,6 +118,7 @@ private:
     static Gap FindLastGap(const ChainManager& chain) { return FindLastGap(chain, chain.Tip()); }
     Result<const HeaderNode*> ChooseTerminal(const Gap& gap) const;
     Found<RoomShortage> LookForRoom(const Gap& gap, bool last_only) const;
+    Result<> MakeLastAndAll(const std::function<void(const Result<>&)>& ended);
     void MakeAll(const std::function<void(const Result<>&)>& ended);
     /** Run() without the bookkeeping for Ask() and Describe(). */
     Result<> RunOnce();
@@ -127,6 +128,7 @@ private:
     bool WaitForAsk();
     void Tell(const Gap& gap);
     void NoteShortage(const Gap& gap, const RoomShortage& shortage);
+    void ForgetShortage();
     Result<> Fill(const Gap& gap);
     Error RefuseChain(const HeaderNode& broken, const std::string& reason);
     /** False: it was interrupted. */
@@ -153,6 +155,7 @@ private:
     int32_t m_missing_to IBD_GUARDED_BY(m_mutex) = 0;
     std::string m_failure IBD_GUARDED_BY(m_mutex);  //!< of Run()
     std::string m_shortage IBD_GUARDED_BY(m_mutex); //!< of disk space; the last blocks may fit
+    bool m_last_short IBD_GUARDED_BY(m_mutex) = false; //!< RunLast() found too little disk space
     bool m_asked IBD_GUARDED_BY(m_mutex) = false;  //!< since the thread last began
     std::condition_variable_any m_changed;         //!< m_asked or m_stop
     std::atomic<const HeaderNode*> m_broken = nullptr;

@@ -36,6 +36,7 @@ struct BlockTree {
     /** Collects the candidates again. */
     void RebuildCandidates() IBD_REQUIRES(headers.mutex)
     {
+        ++rebuilds;
         candidates.Rebuild(headers.tree, Tip());
     }
 
@@ -43,6 +44,9 @@ struct BlockTree {
     BlockIndex index IBD_GUARDED_BY(headers.mutex);
     CandidateSet candidates IBD_GUARDED_BY(headers.mutex);
     ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
+    /** The number of calls of RebuildCandidates(). If it has grown, branches that were set aside
+     * are candidates again. */
+    std::atomic<uint64_t> rebuilds{0};
     /** The lost blocks of the active chain by height: damaged, and not yet received again. */
     std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);
     /** All blocks that were found damaged, and where they were; in the order of the finds. */

@@ -102,6 +102,7 @@ Result<> ChainManager::MoveToBetter()
 {
     const HeaderNode& start = *Connected();
     do {
+        const uint64_t rebuilds = m_tree.rebuilds;
         HeaderNode* const target = ChooseTarget();
         if (!target || target == Connected()) break;
         const HeaderNode* const fork = LastCommonAncestor(Connected(), target);
@@ -110,7 +111,7 @@ Result<> ChainManager::MoveToBetter()
             return CannotDisconnect(m_stores.log, *obstacle.block, UndoRemedy());
         }
         if (obstacle.block) {
-            LeaveAside(*target, obstacle);
+            LeaveAside(*target, obstacle, rebuilds);
             continue;
         }
         IBD_RETURN_IF_ERROR(DisconnectTo(*fork));
@@ -135,11 +136,14 @@ Result<Obstacle> ChainManager::FindObstacle(const HeaderNode* fork)
     return Obstacle{damaged, Obstacle::Kind::kDamaged};
 }
 
-void ChainManager::LeaveAside(const HeaderNode& target, const Obstacle& obstacle)
+// Another thread may have removed the obstacle since it was found. It has made candidates of the
+// branches then, and does not do so again.
+void ChainManager::LeaveAside(const HeaderNode& target, const Obstacle& obstacle, uint64_t rebuilds)
 {
     std::vector<ChainWarnings::News> news;
     {
         const Lock lock(m_tree.headers.mutex);
+        if (m_tree.rebuilds != rebuilds) return;
         m_tree.warnings.NoteOutOfReach(target, *obstacle.block,
                                        obstacle.kind == Obstacle::Kind::kDamaged);
         m_tree.candidates.RemoveForksBelow(m_tree.headers.active, obstacle.block->height);

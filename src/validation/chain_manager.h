@@ -256,8 +256,10 @@ private:
     /** Looks, before the first disconnect, for an obstacle to disconnecting the blocks above
      *  `fork`. */
     Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_activation);
-    /** Sets aside branches that can be reached only by disconnecting the obstacle. */
-    void LeaveAside(const HeaderNode& target, const Obstacle& obstacle) IBD_REQUIRES(m_activation);
+    /** Sets aside branches that can be reached only by disconnecting the obstacle. `rebuilds`: of
+     * the candidates, before the obstacle was found. */
+    void LeaveAside(const HeaderNode& target, const Obstacle& obstacle, uint64_t rebuilds)
+        IBD_REQUIRES(m_activation);
     std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES(m_activation);
     Result<> ConnectHidden(HeaderNode& target, const HeaderNode& start) IBD_REQUIRES(m_activation);
     Result<> Extend(const std::vector<HeaderNode*>& path, const Pause& pause)

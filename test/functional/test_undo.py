@@ -18,7 +18,7 @@ from framework import (BURNT, NO_UNDO, TIMEOUT, FunctionalTest, RpcError, coins,
 from generated import TAIL, chain, large_chain, medium_chain, small_chain
 from large_coins import chain_of_large_coins
 from phases import phase_in, tell
-from regtest_chain import COINBASE_MATURITY, Chain, spend
+from regtest_chain import COINBASE_MATURITY, Chain, next_block, spend
 from test_failures import fill, small_disk
 from test_own_hints import REGTEST_MAGIC, place_blocks
 
@@ -62,6 +62,16 @@ def hand_in(node, blocks):
         except (RpcError, OSError, http.client.HTTPException):
             return number
     return len(blocks)
+
+
+def branch_of(node, fork, end):
+    """Empty blocks on the active block at height `fork`, up to height `end`."""
+    blocks, prev = [], node.rpc("getblockhash", fork)
+    start = node.rpc("getblockheader", prev)["time"]
+    for height in range(fork + 1, end + 1):
+        blocks.append(next_block(prev, height, start + 600 * (height - fork)))
+        prev = blocks[-1].hash()
+    return blocks
 
 
 class UndoTest(FunctionalTest):
@@ -597,6 +607,21 @@ class ByDefault(BackgroundTest):
                 self.wait_for_undo(node)
                 self.assertTrue(node.rpc("verifychain", 4, 0))
                 node.stop()
+
+    def test_a_better_branch_without_room(self):
+        """Its undo data is never made: the node stops as Core does, and does not stay on the worse
+        branch. A later start with space follows the better branch."""
+        made = self.made
+        with small_disk(1) as disk:
+            node = made.place(self.node(), copied=True)
+            node.start("-reindex", *self.given, f"-ibdboosterdir={disk}").wait_for_tip(made.tip)
+            wait_until(lambda: "is not made" in node.log_text, "the shortage")
+            better = branch_of(node, made.terminal_height - LAST - 10, made.height + 1)
+            self.assertEqual(hand_in(node, better), len(better) - 1)
+            self.assertEqual(node.wait(), (1, CANNOT_DISCONNECT))
+            # Also if the branch is there from the start.
+            self.assertEqual(node.run(f"-ibdboosterdir={disk}"), (1, CANNOT_DISCONNECT))
+        node.start().wait_for_tip(better[-1].hash())
 
     def test_asked_for_without_room(self):
         with small_disk(1) as disk:

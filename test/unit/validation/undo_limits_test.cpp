@@ -36,8 +36,12 @@ public:
 
     int Asked() const { return m_asked; }
     void Refuse() { m_willing = false; }
-    /** Number of blocks of the active chain without undo data. */
     void Make(const std::vector<KitBlock>& chain)
+    {
+        Write(chain);
+        Must(m_engine.chain->ActivateBestChain());
+    }
+    void Write(const std::vector<KitBlock>& chain)
     {
         Feed(m_other, chain);
         for (const KitBlock& block : chain) {
@@ -49,7 +53,6 @@ public:
             Must(m_engine.chain->PutUndo(node, {pieces, UndoChecksum(other.PrevHash(), pieces)}));
         }
         m_engine.chain->TryLeftAside();
-        Must(m_engine.chain->ActivateBestChain());
     }
 
 private:
@@ -254,6 +257,22 @@ TEST_CASE("undo data that could not be made after all ends the wait for it")
     REQUIRE(!activated);
     CHECK(activated.Message() == "Failed to disconnect block.");
     CHECK(engine.chain->Tip()->hash == setup.own.back().hash);
+}
+
+TEST_CASE("a branch is followed whose undo data is made before the branch is set aside")
+{
+    WithoutUndo setup;
+    Engine& engine = setup.engine;
+    int asked = 0;
+    engine.chain->SetUndoMaker([&] {
+        if (++asked == 1) setup.maker.Write(setup.own);
+        return true;
+    });
+    const auto better = setup.kit.MakeChain(setup.kit.Genesis(), 5, 2);
+    Feed(engine, better);
+    CHECK(engine.chain->Tip()->hash == better.back().hash);
+    CHECK_FALSE(engine.witness.warnings.contains(NodeWarning::kMissingUndo));
+    CHECK(asked == 1);
 }
 
 TEST_CASE("undo data is not made for ever on a disk that does not keep it")
