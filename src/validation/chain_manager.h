@@ -116,8 +116,9 @@ public:
     {
         return m_acceptor.StoreSound(block, node);
     }
-    /** Writes the undo record of a stored block, as connecting the block would, unless it exists.
-     *  The caller must have checked the record against the block. Any thread. */
+    /** Writes the undo record of a stored block, as connecting the block would, unless it exists or
+     *  the block was found damaged. The caller must have checked the record against the block. Any
+     *  thread. */
     Result<> PutUndo(const HeaderNode& node, const UndoRecord& undo)
     {
         return m_undo.Put(node, undo);

@@ -70,14 +70,16 @@ Result<> UndoKeeper::Store(HeaderNode& node, const BlockUndo& undo, bool intact)
 Result<> UndoKeeper::Put(const HeaderNode& node, const UndoRecord& undo)
 {
     const StoredBlock stored = m_chain.Where(node);
-    if (!stored.undo.IsNull()) return {};
-    CHECK(!stored.data.IsNull());
+    // The block may have been found damaged meanwhile. Its next copy may be in another file, where
+    // its undo data must be too, so this record is of no use.
+    if (!stored.undo.IsNull() || stored.data.IsNull()) return {};
     IBD_ASSIGN_OR_RETURN(const FilePos pos,
                          m_stores.blocks.WriteUndo(stored.data.file, undo,
                                                    static_cast<uint32_t>(node.height),
                                                    ReadAgain::kLate));
     const Lock lock(m_tree.headers.mutex);
-    m_tree.index.SetUndo(*m_tree.headers.tree.Find(node.hash), pos);
+    HeaderNode& now = *m_tree.headers.tree.Find(node.hash);
+    if (now.HasData() && now.file == pos.file) m_tree.index.SetUndo(now, pos);
     return {};
 }
 

@@ -247,6 +247,20 @@ TEST_CASE("blocks are disconnected only once all of them are sound")
     }
 }
 
+TEST_CASE("undo data of a block that was found damaged meanwhile is dropped")
+{
+    Stored stored(true);
+    stored.Change(stored.raw[kDamaged - 1].size() - 1, 1);
+    stored.Suspect();
+    CHECK(Must(stored.engine->chain->ForgetDamaged()).size() == 1);
+    REQUIRE_FALSE(stored.node->HasData());
+    const Bytes undo = BlockUndo().Encode();
+    const ByteSpan pieces[] = {undo};
+    Must(stored.engine->chain->PutUndo(*stored.node,
+                                       {pieces, UndoChecksum(stored.node->PrevHash(), pieces)}));
+    CHECK_FALSE(stored.node->HasUndo());
+}
+
 TEST_CASE("a script that fails because a witness is damaged marks nothing")
 {
     Stored stored;
