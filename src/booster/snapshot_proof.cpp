@@ -158,12 +158,19 @@ void SnapshotProof::Work()
     }
 }
 
+bool SnapshotProof::NeedsUndoData() const
+{
+    if (!m_needs_undo || !m_failing) return m_needs_undo;
+    return m_chain->Tip()->height - m_base->height <= m_hooks.patience_blocks;
+}
+
 /** Reports a failure. Whether it is one that a later try may not have. */
 bool SnapshotProof::MayTryAgain(const Result<>& done)
 {
     if (done || m_stop) return false;
     const bool again = SystemFailed(done);
     if (!again) m_needs_undo = false;
+    m_failing = again;
     SetPhase("failed");
     m_log.Error(
         "[snapshot] the history below block {} could not be proven, {}: {}", m_base->hash.ToHex(),

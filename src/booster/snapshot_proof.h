@@ -27,6 +27,9 @@ struct SnapshotProofHooks {
     std::function<void(const Error&)> refuted;
     /** Time until the work continues after a failure of the system, such as a full disk. */
     std::chrono::milliseconds pause = std::chrono::minutes(10);
+    /** While the work fails before the coins are sorted, pruning waits until this number of blocks
+     *  is above the snapshot: a week's. Else a full disk would grow fuller without end. */
+    int32_t patience_blocks = 1'008;
 };
 
 class SnapshotProof {
@@ -54,7 +57,7 @@ public:
     Standing Now() const { return m_standing; }
     /** Whether it reads the blocks above the snapshot and their undo data, now or later. False
      *  after damage: pruning does not wait for the next start, which would find the same. */
-    bool NeedsUndoData() const { return m_needs_undo; }
+    bool NeedsUndoData() const;
     /** Progress while the work is running or has failed. */
     std::optional<ProofProgress> Progress() const;
 
@@ -89,6 +92,7 @@ private:
     SnapshotProofHooks m_hooks;
     std::atomic<Standing> m_standing{Standing::kOpen};
     std::atomic<bool> m_needs_undo{true};
+    std::atomic<bool> m_failing{false}; //!< the last try failed because of the system
     std::atomic<bool> m_stop{false};
     int64_t m_folded = 0;     //!< blocks at the end of the last fold
     int64_t m_failed_at = -1; //!< blocks at the last error

@@ -204,6 +204,7 @@ public:
 
     std::optional<SnapshotSession> session;
     std::chrono::milliseconds pause = std::chrono::hours(1); //!< until a failed proof continues
+    int32_t patience_blocks = 1'008;
     int switched = 0;
     int fatal = 0;
     std::atomic<int> proven = 0;
@@ -216,7 +217,8 @@ private:
                 .peers = &m_peers,
                 .proven = [this] { ++proven; },
                 .refuted = [this](const Error& error) { refuted = error.message; },
-                .pause = pause};
+                .pause = pause,
+                .patience_blocks = patience_blocks};
     }
     KvIoCheck Check()
     {
@@ -535,6 +537,16 @@ TEST_CASE("pruning leaves the blocks above a snapshot until its coins are sorted
         Must(start.Open());
         CHECK(start.session->InUse());
         CHECK(start.session->Current().empty()); // nothing proves it
+    }
+    {
+        Start start(dir / "node", env);
+        start.patience_blocks = 0;
+        Must(start.Open(true));
+        CHECK(start.session->Current().size() == 1);
+        env.SetScript([](const FaultEnv::Operation&) { return true; });
+        start.Prove();
+        CHECK(start.session->Current().empty()); // the disk must not fill for ever
+        env.SetScript([](const FaultEnv::Operation&) { return false; });
     }
     for (const bool fails : {true, false}) {
         Start start(dir / "node", env);
