@@ -27,11 +27,12 @@ void BoosterSession::TendKeptWork(bool reindexes, bool rebuilds)
     m_upkeep.AtStart(rebuilds, m_parts.hints != nullptr);
 }
 
-Result<> BoosterSession::CheckPlace() const
+bool BoosterSession::IsRequested() const
 {
-    const bool requested = m_parts.IsAsked() || m_parts.hints || m_given.Wait();
-    return requested ? FindPlace() : Result<>();
+    return m_parts.IsAsked() || m_parts.hints || m_given.Wait();
 }
+
+Result<> BoosterSession::CheckPlace() const { return IsRequested() ? FindPlace() : Result<>(); }
 
 bool BoosterSession::MayRun() const { return IsWanted() && FindPlace(); }
 
@@ -71,8 +72,8 @@ Result<bool> BoosterSession::TakeSurvey(BlockSurvey& survey)
 
 Result<> BoosterSession::PrepareHints()
 {
-    IBD_RETURN_IF_ERROR(CheckPlace());
     if (const Result<> place = FindPlace(); !place) {
+        if (IsRequested()) return place;
         if (!IsWanted() && !m_parts.options.hints.folder) return {};
         m_parts.log.Warning("IBD Booster: {}. Validating serially", place.Message());
         return {};

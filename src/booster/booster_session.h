@@ -91,6 +91,7 @@ public:
     std::optional<BoosterProgress> Progress() const { return m_parts.watch.Progress(); }
 
 private:
+    bool IsRequested() const;
     bool IsWanted() const { return m_parts.hints || m_own.MayRun(m_parts.chain->Options()); }
     Result<> FindPlace() const
     {

@@ -27,12 +27,15 @@ Error OldUndo(const HeaderNode& node)
 Result<> AddSpent(const HeaderNode& node, const BlockView& block, const BlockUndo& undo,
                   uint32_t max_height, CoinSorter& sorter, Bytes& value)
 {
-    bool fits = undo.txs.size() + 1 == block.Txs().size();
-    for (size_t i = 0; fits && i < undo.txs.size(); ++i) {
+    if (!undo.Fits(block)) {
+        return BadData("block {} at height {} and its undo data disagree: restart with "
+                       "-reindex-chainstate",
+                       node.hash.ToHex(), node.height);
+    }
+    for (size_t i = 0; i < undo.txs.size(); ++i) {
         const TxView& tx = block.Txs()[i + 1];
         const std::vector<Coin>& spent = undo.txs[i].spent;
-        fits = spent.size() == tx.inputs.size();
-        for (size_t j = 0; fits && j < spent.size(); ++j) {
+        for (size_t j = 0; j < spent.size(); ++j) {
             if (spent[j].height == 0) return OldUndo(node);
             if (spent[j].height > max_height) continue;
             const OutPoint outpoint = tx.inputs[j].Prevout();
@@ -41,10 +44,7 @@ Result<> AddSpent(const HeaderNode& node, const BlockView& block, const BlockUnd
             IBD_RETURN_IF_ERROR(sorter.Add(outpoint.txid.Span(), outpoint.vout, value));
         }
     }
-    if (fits) return {};
-    return BadData("block {} at height {} and its undo data disagree: restart with "
-                   "-reindex-chainstate",
-                   node.hash.ToHex(), node.height);
+    return {};
 }
 
 bool ComesFirst(const OutPoint& a, const OutPoint& b)

@@ -58,8 +58,8 @@ struct ChosenHints {
 /** Opens the given file, or its conversion by an earlier start. In a folder it chooses among the
  *  readable files of this network: those of the highest rank, among these the one that ends at
  *  `assumed_valid`, else the one that ends highest (on a tie the first by name), else the
- * swifthints that end highest. Unreadable files are logged. Nothing: an empty folder, or no choice.
- * Errors: a given file is unreadable, of another network, or has another hash. */
+ *  swifthints that end highest. Unreadable files are logged. Nothing: an empty folder, or no
+ *  choice. Errors: a given file is unreadable, of another network, or has another hash. */
 Result<ChosenHints> ChooseHints(Env& env, Logger& log, const ChainParams& params,
                                 const HintsChoice& choice, const BlockHash& assumed_valid);
 

@@ -140,7 +140,7 @@ namespace {
 
 /** For full validation. With -prune no undo data is made up to the end of the hints, so a
  *  reorganisation must not reach there: it may be as long as in Core, where a pruned node keeps
- * this many blocks. */
+ *  this many blocks. */
 HintsStanding JudgePruned(const HintsInfo& hints, const HeaderNode& terminal,
                           const HeaderNode& best, const ChainManagerOptions& trust, bool more)
 {

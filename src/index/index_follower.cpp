@@ -24,15 +24,6 @@ constexpr const char* kNoBlock = "Failed to read block {} from disk";
 constexpr const char* kNoUndo = "Failed to read undo block data {} from disk";
 constexpr const char* kNotAdded = "Failed to write block {} to index database";
 
-/** Whether each input has a coin. */
-bool Fits(const BlockView& block, const BlockUndo& undo)
-{
-    return std::ranges::equal(undo.txs, block.Txs().subspan(1),
-                              [](const TxUndo& spent, const TxView& tx) {
-                                  return spent.spent.size() == tx.inputs.size();
-                              });
-}
-
 constexpr int64_t kLogEveryMicros = 30'000'000;
 /** Interval of checks for block data that is being made or fetched. */
 constexpr std::chrono::seconds kLookForData{1};
@@ -152,7 +143,7 @@ bool IndexFollower::Lacks(const StoredBlock& place) const
  *  be at another position. Null: none. */
 const HeaderNode* IndexFollower::LowestMissing() const
 {
-    if (m_chain.HasPruned()) return nullptr;
+    if (!HasPositions() || m_chain.HasPruned()) return nullptr;
     const ChainReader chain = m_chain.Read();
     const HeaderNode* lowest = nullptr;
     for (const HeaderNode* node = m_best; node; node = node->prev) {
@@ -165,7 +156,7 @@ const HeaderNode* IndexFollower::LowestMissing() const
  *  again. If the database names a block above, it names the one below from now on. */
 Result<> IndexFollower::GoBack(const HeaderNode* lowest)
 {
-    if (m_index.Traits().allows_prune || !lowest || !lowest->prev) return {};
+    if (!lowest || !lowest->prev) return {};
     m_log.Warning("{} goes back to height {}: a block above is damaged, and its next copy will be "
                   "at another place",
                   m_index.Name(), lowest->prev->height);
@@ -180,11 +171,10 @@ Result<> IndexFollower::GoBack(const HeaderNode* lowest)
 Result<> IndexFollower::GoBelowDamage()
 {
     const HeaderNode* lowest = nullptr;
-    for (const DamagedBlock& block : m_chain.Damaged(m_known_damage)) {
-        ++m_known_damage;
-        m_damaged[block.hash] = block.data;
+    for (const DamagedBlock& block : m_chain.Damaged(m_damaged.size())) {
+        m_damaged.emplace(block.hash, block.data);
         const HeaderNode* const node = m_chain.Read().Find(block.hash);
-        const bool indexed = m_best && m_best->Ancestor(node->height) == node;
+        const bool indexed = HasPositions() && m_best && m_best->Ancestor(node->height) == node;
         if (indexed && (!lowest || node->height < lowest->height)) lowest = node;
     }
     return GoBack(lowest);
@@ -246,7 +236,7 @@ Result<> IndexFollower::ReadUndo(const StoredBlock& place, BlockData& out) const
 {
     if (place.height == 0) return {};
     IBD_ASSIGN_OR_RETURN(out.undo, BlockArchive(m_chain.Blocks()).Undo(place));
-    if (!Fits(out.view, out.undo)) return BadData("the undo data is not of this block");
+    if (!out.undo.Fits(out.view)) return BadData("the undo data is not of this block");
     out.block.undo = &out.undo;
     return {};
 }

@@ -112,6 +112,8 @@ private:
     void WaitToBeWoken();
     std::optional<Next> FindNext() const;
     bool Lacks(const StoredBlock& place) const;
+    /** Whether its records refer to positions of blocks. */
+    bool HasPositions() const { return !m_index.Traits().allows_prune; }
     const HeaderNode* LowestMissing() const;
     Result<> GoBack(const HeaderNode* lowest);
     Result<> GoBelowDamage();
@@ -153,8 +155,8 @@ private:
     const HeaderNode* m_flushed = nullptr; //!< the coins on disk at the last write
     std::optional<KvBatch> m_batch;
     std::unique_ptr<PreparedAhead> m_ahead; //!< null: few blocks are missing
-    size_t m_known_damage = 0; //!< number of blocks in IndexChain::Damaged() that are below
-    std::map<BlockHash, FilePos> m_damaged; //!< where these blocks were
+    /** Where the blocks of IndexChain::Damaged() that it knows were; a block is there once. */
+    std::map<BlockHash, FilePos> m_damaged;
     const HeaderNode* m_lacking = nullptr;  //!< the block whose data is awaited
     int64_t m_logged_micros = 0;
 

@@ -150,7 +150,7 @@ std::unique_ptr<BlockData> ReadBlockData(const BlockStore& blocks, const StoredB
         throw RpcError{RpcCode::kInternalError, kUndoExpected};
     }
     data->undo = std::move(undo).Value();
-    if (data->undo->txs.size() + 1 != data->view.Txs().size()) {
+    if (!data->undo->Fits(data->view)) {
         throw RpcError{RpcCode::kInternalError, "Undo data does not fit the block"};
     }
     return data;

@@ -1,6 +1,8 @@
 // See undo.h.
 #include "storage/undo.h"
 
+#include "primitives/block.h"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -91,6 +93,15 @@ std::vector<Coin> BlockUndo::TakeCoins()
     std::vector<Coin> out;
     for (TxUndo& tx : txs) std::ranges::move(tx.spent, std::back_inserter(out));
     return out;
+}
+
+bool BlockUndo::Fits(const BlockView& block) const
+{
+    const auto block_txs = block.Txs();
+    return block_txs.size() == txs.size() + 1 &&
+           std::ranges::equal(txs, block_txs.subspan(1), [](const TxUndo& spent, const TxView& tx) {
+               return spent.spent.size() == tx.inputs.size();
+           });
 }
 
 Bytes BlockUndo::Encode() const

@@ -12,6 +12,8 @@
 
 namespace ibd {
 
+class BlockView; // primitives/block.h
+
 /** Most inputs of a block: 4,000,000 units of weight, and 41 bytes of 4 units each. */
 inline constexpr uint32_t kMaxBlockInputs = 4'000'000 / (4 * 41);
 /** Most bytes of a spent coin: the longest script and at most 32 more bytes (height, version,
@@ -64,6 +66,8 @@ struct BlockUndo {
     /** Moves out all coins, in the order of the block's inputs. */
     std::vector<Coin> TakeCoins();
     Bytes Encode() const;
+    /** Whether it has a coin for each input of the block. */
+    bool Fits(const BlockView& block) const;
     /** Decodes a whole record. Trailing bytes, impossible amounts, and more coins than a block can
      *  spend are errors, which state the remaining bytes. */
     static Result<BlockUndo> Decode(UndoSource& source);

@@ -45,7 +45,7 @@ struct BlockTree {
     CandidateSet candidates IBD_GUARDED_BY(headers.mutex);
     ChainWarnings warnings IBD_GUARDED_BY(headers.mutex);
     /** The number of calls of RebuildCandidates(). If it has grown, branches that were set aside
-     * are candidates again. */
+     *  are candidates again. */
     std::atomic<uint64_t> rebuilds{0};
     /** The lost blocks of the active chain by height: damaged, and not yet received again. */
     std::map<int32_t, const HeaderNode*> lost IBD_GUARDED_BY(headers.mutex);

@@ -258,7 +258,7 @@ private:
      *  `fork`. */
     Result<Obstacle> FindObstacle(const HeaderNode* fork) IBD_REQUIRES(m_activation);
     /** Sets aside branches that can be reached only by disconnecting the obstacle. `rebuilds`: of
-     * the candidates, before the obstacle was found. */
+     *  the candidates, before the obstacle was found. */
     void LeaveAside(const HeaderNode& target, const Obstacle& obstacle, uint64_t rebuilds)
         IBD_REQUIRES(m_activation);
     std::vector<HeaderNode*> PathTo(HeaderNode& target) const IBD_REQUIRES(m_activation);

@@ -14,8 +14,7 @@ import golden
 from framework import (NO_UNDO, FunctionalTest, RpcError, building, coins, left_by_booster,
                        run_tool, tree_digest, wait_until)
 from generated import chain, large_chain, small_chain
-from regtest_chain import next_block
-from test_undo import CANNOT_DISCONNECT, hand_in
+from test_undo import CANNOT_DISCONNECT, branch_of, hand_in
 
 WAYS = [(aggregate, loader) for aggregate in ("sha256", "muhash") for loader in ("table", "batch")]
 SUCCESS = {"sha256": "SHA256", "muhash": "MuHash"}
@@ -186,13 +185,8 @@ class SmallChain(BoosterTest):
         self.coins_after(node, "-reindex", f"-ibdboosterfile={made.container}", *made.trust,
                          made.to_tip, NO_UNDO)
         node.start(NO_UNDO)
-        fork = made.terminal_height - 1
-        prev = node.rpc("getblockhash", fork)
-        time = node.rpc("getblockheader", prev)["time"]
-        better = []
-        for height in range(fork + 1, made.height + 2):
-            better.append(next_block(prev, height, time + 600 * (height - fork)))
-            prev = better[-1].hash()
+        better = branch_of(node, made.terminal_height - 1, made.height + 1)
+        prev = better[-1].hash()
         self.assertEqual(hand_in(node, better), len(better) - 1)
         self.assertEqual(node.wait(), (1, CANNOT_DISCONNECT))
         self.assertEqual(node.run(NO_UNDO), (1, CANNOT_DISCONNECT))
