@@ -95,6 +95,9 @@ void BenchMuHash(const Runner& runner)
     }
     runner.Run("muhash: element of a coin", 1, [&] { a = MuHash3072::Element(coin); });
     runner.Run("muhash: insert", 1, [&] { set.Insert(coin); });
+    const std::vector<Hash32> hashes(512, Sha256Of(coin));
+    runner.Run("muhash: insert 512 hashed elements", hashes.size(),
+               [&] { set.InsertHashed(hashes); });
     runner.Run("muhash: inverse", 1, [&] { a = a.Inverse(); });
     runner.Run("muhash: finalize", 1, [&] { Keep(set.Finalize()); });
 }

@@ -1,4 +1,4 @@
-// The macros of lanes_field.h for four lanes of AVX2 with FMA, which have no multiplication of
+// The macros of lanes_vector.h for four lanes of AVX2 with FMA, which have no multiplication of
 // 52-bit integers. Doubles hold such integers exactly, and with rounding toward zero a fused
 // multiplication and addition gives either half of a product:
 //   high = a * b + 2^104                     its last bit stands for 2^52

@@ -1,61 +1,27 @@
-// The field of secp256k1, p = 2^256 - 2^32 - 977, in vector lanes: independent numbers, one in each
-// 64-bit element of a vector. For public data only: not constant-time. Included by the file of each
-// instruction set, which first defines
-//   IBD_LANES_TARGET           the function attribute that enables the instructions
-//   IBD_LANES                  the number of lanes, at most 8
-//   IBD_MUL_LOW(sum, a, b)     sum + the low 52 bits of a * b, in each lane
-//   IBD_MUL_HIGH(sum, a, b)    sum + the bits from 52 on of a * b; both take a, b < 2^52 only
-//   IBD_BLEND(mask, a, b)      a in the lanes whose bit is set in the mask, else b
-//   IBD_EQUAL(a, b)            the mask of lanes in which a and b are equal
-// and may define
-//   IBD_AT_MOST(vector, most)  ends the program if an element is larger; default: nothing
-//   IBD_LANES_PLAIN            without inlining and unrolling, for tests
-// Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
-// linked into code for another.
+// The field of secp256k1, p = 2^256 - 2^32 - 977, in vector lanes (lanes_vector.h). Included by the
+// file of each instruction set, which first defines the macros of that header.
 //
 // Algorithm: schoolbook multiplication in radix 2^52 with five limbs, value = sum of limb[i] *
 // 2^(52 i). As 2^260 = 2^4 (2^32 + 977) mod p, the upper five limbs of a product times that number
 // are added to the lower five; then the bits from 256 on are folded likewise. (The radix is that of
 // Gueron and Krasnov, "Accelerating Big Integer Arithmetic Using Intel IFMA Extensions", 2016.)
 //
-// Bounds. The instructions drop the bits of an operand from 52 on, so an operand that is too large
-// gives a wrong product without a sign. Each function states what its operands may be:
+// Bounds. Each function states what its operands may be:
 //   reduced  limb[0..3] < 2^52, limb[4] < 2^49: in and out of Multiply, Square and Carry. The value
 //            is below 2^257, so it is one of at most three representatives mod p.
 //   loose    limb[0..4] < 2^58: sums and differences. Carry makes it reduced, or a multiplication
 //            adds it before its own last carry, which saves one carry.
-// The proof is in the functions: each step states the largest value of each limb by IBD_AT_MOST,
-// where it follows from the step before and the bounds of the operands. Tests compile the same
-// headers with a multiplication and an IBD_AT_MOST that check (lanes_checked.h).
+// The proof is in the functions: each bound follows from the step before and from the bounds of the
+// operands.
 #pragma once
 
-#include "util/sanitized.h"
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
-// Inlined and unrolled, code with the checks of sanitizers takes a compiler many minutes.
-#if defined(IBD_LANES_PLAIN) || IBD_SANITIZED
-#define IBD_LANES_INLINE IBD_LANES_TARGET inline
-#define IBD_LANES_UNROLL
-#else
-#define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
-#define IBD_LANES_UNROLL _Pragma("GCC unroll 16")
-#endif
-#ifndef IBD_AT_MOST
-#define IBD_AT_MOST(vector, most) static_cast<void>(0)
-#endif
+#include "crypto/lanes_vector.h"
 
 namespace ibd::lanes {
 
 namespace {
 
-constexpr size_t kLanes = IBD_LANES;
 constexpr size_t kLimbs = 5;
-using Mask = uint8_t; //!< bit i stands for lane i
-constexpr Mask kAllLanes = (1u << kLanes) - 1;
-using Vector = uint64_t __attribute__((vector_size(8 * kLanes)));
 
 /** One field element in each lane. */
 struct alignas(64) Field {
@@ -67,16 +33,12 @@ struct alignas(64) Wide {
     Vector limb[2 * kLimbs];
 };
 
-constexpr uint64_t kMask52 = (uint64_t{1} << 52) - 1;
 constexpr uint64_t kMask48 = (uint64_t{1} << 48) - 1;
 constexpr uint64_t k2To256 = 0x1000003D1;  //!< 2^256 mod p
 constexpr uint64_t k2To260 = 0x1000003D10; //!< 2^260 mod p
 constexpr uint64_t kPrime[kLimbs] = {0xFFFFEFFFFFC2F, kMask52, kMask52, kMask52, kMask48};
 
 constexpr Mask Not(Mask mask) { return static_cast<Mask>(~mask & kAllLanes); }
-
-/** 2^bits - 1, or times * 2^bits - 1. */
-constexpr uint64_t Most(int bits, uint64_t times = 1) { return (times << bits) - 1; }
 
 IBD_LANES_INLINE void CheckReduced([[maybe_unused]] const Field& a)
 {
@@ -88,8 +50,6 @@ IBD_LANES_INLINE void CheckLoose([[maybe_unused]] const Field& a)
 {
     for (size_t i = 0; i < kLimbs; ++i) IBD_AT_MOST(a.limb[i], Most(58));
 }
-
-IBD_LANES_INLINE void Broadcast(Vector& out, uint64_t value) { out = Vector{} + value; }
 
 /** out = a + b; loose if the sum of the bounds is. */
 IBD_LANES_INLINE void Add(Field& out, const Field& a, const Field& b)

@@ -12,13 +12,7 @@
 
 namespace ibd::lanes {
 
-VerifyFunction IfmaVerifier()
-{
-    const bool available = __builtin_cpu_supports("avx512f") != 0 &&
-                           __builtin_cpu_supports("avx512dq") != 0 &&
-                           __builtin_cpu_supports("avx512ifma") != 0;
-    return available ? VerifyOn<Secp256k1> : nullptr;
-}
+VerifyFunction IfmaVerifier() { return HasIfma() ? VerifyOn<Secp256k1> : nullptr; }
 
 } // namespace ibd::lanes
 #else

@@ -1,6 +1,6 @@
-// The macros of lanes_field.h for eight lanes of AVX-512 IFMA, which multiplies 52-bit numbers in
-// 64-bit elements. Builds without optimization check every bound. To be included by one file,
-// before the headers of the lanes.
+// The macros of lanes_vector.h for eight lanes of AVX-512 IFMA, which multiplies 52-bit numbers in
+// 64-bit elements. Builds without optimization check every bound. To be included before the other
+// headers of the lanes.
 #pragma once
 
 #include "util/check.h"
@@ -20,3 +20,14 @@
     CHECK(_mm512_cmpgt_epu64_mask((__m512i)(vector),                                               \
                                   _mm512_set1_epi64(static_cast<long long>(most))) == 0)
 #endif
+
+namespace ibd::lanes {
+
+/** Whether this processor has the instructions. */
+inline bool HasIfma()
+{
+    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+           __builtin_cpu_supports("avx512ifma") != 0;
+}
+
+} // namespace ibd::lanes

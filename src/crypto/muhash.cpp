@@ -4,6 +4,7 @@
 #include "crypto/chacha20.h"
 #include "crypto/muhash_inverse.h"
 #include "crypto/muhash_multiply.h"
+#include "crypto/muhash_products.h"
 #include "util/endian.h"
 
 #include <algorithm>
@@ -47,6 +48,20 @@ void Reduce(const WideProduct& product, Limbs& out)
     }
     // The carry is below 2^22, so after a wrap the low limbs are small.
     if (AddSmall(out, Uint128{carry} * kExcess)) AddSmall(out, kExcess);
+}
+
+/** Multiplies by the elements of the keys. */
+void MultiplyElements(Num3072& product, std::span<const Hash32> keys)
+{
+    static const MuHashProducts in_lanes = IfmaMuHashProducts();
+    // Each lane ends with one multiplication more.
+    if (in_lanes == nullptr || keys.size() <= kMuHashLanes) {
+        for (const Hash32& key : keys) product *= MuHash3072::HashedElement(key);
+        return;
+    }
+    MuHashFactors factors;
+    in_lanes(keys, factors);
+    for (const Num3072Limbs& factor : factors) product *= Num3072(factor);
 }
 
 } // namespace
@@ -106,6 +121,18 @@ MuHash3072& MuHash3072::Remove(ByteSpan element)
     return *this;
 }
 
+MuHash3072& MuHash3072::InsertHashed(std::span<const Hash32> elements)
+{
+    MultiplyElements(m_numerator, elements);
+    return *this;
+}
+
+MuHash3072& MuHash3072::RemoveHashed(std::span<const Hash32> elements)
+{
+    MultiplyElements(m_denominator, elements);
+    return *this;
+}
+
 MuHash3072& MuHash3072::operator*=(const MuHash3072& other)
 {
     m_numerator *= other.m_numerator;
@@ -151,10 +178,10 @@ MuHash3072 MuHash3072::Deserialize(const Serialized& bytes)
     return out;
 }
 
-Num3072 MuHash3072::Element(ByteSpan data)
+Num3072 MuHash3072::HashedElement(const Hash32& key)
 {
     Num3072::Serialized bytes;
-    ChaCha20(Sha256Of(data)).Keystream(bytes);
+    ChaCha20(key).Keystream(bytes);
     return Num3072(bytes);
 }
 

@@ -2,6 +2,7 @@
 #include "index/coin_stats_index.h"
 
 #include "consensus/script_flags.h"
+#include "crypto/muhash_batch.h"
 #include "index/height_records.h"
 #include "script/coin_stats.h"
 
@@ -150,19 +151,20 @@ Result<> CoinStatsIndex::Load(const HeaderNode* best)
 std::unique_ptr<PreparedBlock> CoinStatsIndex::Prepare(const IndexedBlock& block) const
 {
     auto out = std::make_unique<CoinChange>();
+    MuHashBatch coins;
     ForEachCoin(
         block, m_params,
         [&](const Bytes& coin, ByteSpan script) {
-            out->coins.Insert(coin);
+            coins.Insert(coin);
             ++out->outputs;
             out->bogo_size += BogoSize(script);
         },
         [&](const Bytes& coin, ByteSpan script) {
-            out->coins.Remove(coin);
+            coins.Remove(coin);
             --out->outputs;
             out->bogo_size -= BogoSize(script);
         });
-    out->coins = Normalised(out->coins);
+    out->coins = Normalised(coins.Take());
     out->sums = AmountsOf(*block.view, block.place.height, block.undo, m_params);
     return out;
 }
@@ -197,10 +199,12 @@ Result<> CoinStatsIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
     IBD_ASSIGN_OR_RETURN(
         const CoinTotals below,
         RequireRecord(FindTotals(place.height - 1, place.prev_hash), Db(), place.prev_hash));
-    MuHash3072 coins = m_coins;
+    MuHashBatch change;
     ForEachCoin(
-        block, m_params, [&](const Bytes& coin, ByteSpan) { coins.Remove(coin); },
-        [&](const Bytes& coin, ByteSpan) { coins.Insert(coin); });
+        block, m_params, [&](const Bytes& coin, ByteSpan) { change.Remove(coin); },
+        [&](const Bytes& coin, ByteSpan) { change.Insert(coin); });
+    MuHash3072 coins = m_coins;
+    coins *= change.Take();
     m_coins = Normalised(coins);
     m_totals = below;
     if (m_totals.muhash != HashOf(m_coins)) return Corrupted();

@@ -16,7 +16,9 @@ CoinsStats CoinsStatsBuilder::Finish()
 {
     if (!m_tx.empty()) CloseTx();
     if (m_kind == CoinsHashKind::kSerialized3) m_stats.hash = Uint256(Sha256Of(m_sha.Finalize()));
-    if (m_kind == CoinsHashKind::kMuHash) m_stats.hash = Uint256(m_muhash.Finalize());
+    if (m_kind == CoinsHashKind::kMuHash) {
+        m_stats.hash = Uint256(m_muhash.Take().Finalize());
+    }
     return m_stats;
 }
 

@@ -3,7 +3,7 @@
 // coins of one transaction.
 #pragma once
 
-#include "crypto/muhash.h"
+#include "crypto/muhash_batch.h"
 #include "crypto/sha256.h"
 #include "script/coin.h"
 
@@ -44,7 +44,7 @@ private:
     Txid m_txid;
     std::map<uint32_t, Coin> m_tx;
     Sha256 m_sha;
-    MuHash3072 m_muhash;
+    MuHashBatch m_muhash;
     Bytes m_bytes;
 };
 

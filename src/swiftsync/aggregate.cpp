@@ -73,12 +73,38 @@ Error WrongSize(ByteSpan serialized)
     return BadData("an aggregate of {} bytes has the wrong size", serialized.size());
 }
 
-class Sha256Aggregate final : public Aggregate {
+/** SHA-256 of messages behind a salt. */
+class SaltedHasher {
 public:
-    explicit Sha256Aggregate(const AggregateSalt& salt)
+    explicit SaltedHasher(const AggregateSalt& salt)
         : m_salted(Sha256().Write(salt)), m_midstate(m_salted.State()), m_digests(kBatch)
     {
     }
+
+    Hash32 Digest(ByteSpan message) const { return Sha256(m_salted).Write(message).Finalize(); }
+
+    /** Calls `use(digests)` for some outpoints at a time. */
+    template <typename Use>
+    void ForEachBatch(const uint8_t* outpoints, size_t count, Use use)
+    {
+        while (count > 0) {
+            const size_t n = std::min(count, kBatch);
+            HashOutpoints(m_midstate, outpoints, kOutpointSize, n, m_digests.data());
+            use(std::span<const Hash32>(m_digests).first(n));
+            outpoints += n * kOutpointSize;
+            count -= n;
+        }
+    }
+
+private:
+    const Sha256 m_salted;
+    const Sha256State m_midstate;
+    std::vector<Hash32> m_digests;
+};
+
+class Sha256Aggregate final : public Aggregate {
+public:
+    explicit Sha256Aggregate(const AggregateSalt& salt) : m_hasher(salt) {}
 
     void AddCreated(const uint8_t* outpoints, size_t count) override
     {
@@ -89,10 +115,13 @@ public:
         AddTo(m_sum, Negated(SumOf(outpoints, count)));
     }
     // Not in lanes: whole coins come with scripts, which take 100 times as long to verify.
-    void AddCreatedCoin(ByteSpan coin) override { AddTo(m_sum, LimbsOf(Digest(coin).data())); }
+    void AddCreatedCoin(ByteSpan coin) override
+    {
+        AddTo(m_sum, LimbsOf(m_hasher.Digest(coin).data()));
+    }
     void AddSpentCoin(ByteSpan coin) override
     {
-        AddTo(m_sum, Negated(LimbsOf(Digest(coin).data())));
+        AddTo(m_sum, Negated(LimbsOf(m_hasher.Digest(coin).data())));
     }
     void Combine(const Aggregate& other) override
     {
@@ -116,44 +145,43 @@ public:
     }
 
 private:
-    Hash32 Digest(ByteSpan message) const { return Sha256(m_salted).Write(message).Finalize(); }
     Limbs SumOf(const uint8_t* outpoints, size_t count)
     {
         Limbs sum{};
-        while (count > 0) {
-            const size_t n = std::min(count, kBatch);
-            HashOutpoints(m_midstate, outpoints, kOutpointSize, n, m_digests.data());
-            AddTo(sum, SumOfDigests(std::span(m_digests).first(n)));
-            outpoints += n * kOutpointSize;
-            count -= n;
-        }
+        m_hasher.ForEachBatch(outpoints, count,
+                              [&](auto digests) { AddTo(sum, SumOfDigests(digests)); });
         return sum;
     }
 
-    const Sha256 m_salted;
-    const Sha256State m_midstate;
-    std::vector<Hash32> m_digests;
+    SaltedHasher m_hasher;
     Limbs m_sum{};
 };
 
 class MuHashAggregate final : public Aggregate {
 public:
-    explicit MuHashAggregate(const AggregateSalt& salt)
-    {
-        std::copy(salt.begin(), salt.end(), m_message.begin());
-        m_coin.assign(salt.begin(), salt.end());
-    }
+    explicit MuHashAggregate(const AggregateSalt& salt) : m_hasher(salt) {}
 
     void AddCreated(const uint8_t* outpoints, size_t count) override
     {
-        for (size_t i = 0; i < count; ++i) m_hash.Insert(Message(outpoints + i * kOutpointSize));
+        m_hasher.ForEachBatch(outpoints, count,
+                              [&](auto digests) { m_hash.InsertHashed(digests); });
     }
     void AddSpent(const uint8_t* outpoints, size_t count) override
     {
-        for (size_t i = 0; i < count; ++i) m_hash.Remove(Message(outpoints + i * kOutpointSize));
+        m_hasher.ForEachBatch(outpoints, count,
+                              [&](auto digests) { m_hash.RemoveHashed(digests); });
     }
-    void AddCreatedCoin(ByteSpan coin) override { m_hash.Insert(Salted(coin)); }
-    void AddSpentCoin(ByteSpan coin) override { m_hash.Remove(Salted(coin)); }
+    // Not in lanes: see Sha256Aggregate.
+    void AddCreatedCoin(ByteSpan coin) override
+    {
+        const Hash32 digest = m_hasher.Digest(coin);
+        m_hash.InsertHashed({&digest, 1});
+    }
+    void AddSpentCoin(ByteSpan coin) override
+    {
+        const Hash32 digest = m_hasher.Digest(coin);
+        m_hash.RemoveHashed({&digest, 1});
+    }
     void Combine(const Aggregate& other) override
     {
         CHECK(other.Kind() == Kind());
@@ -177,21 +205,7 @@ public:
     }
 
 private:
-    ByteSpan Message(const uint8_t* outpoint)
-    {
-        std::copy_n(outpoint, kOutpointSize, m_message.begin() + Sha256::kBlockSize);
-        return m_message;
-    }
-
-    ByteSpan Salted(ByteSpan coin)
-    {
-        m_coin.resize(Sha256::kBlockSize);
-        Append(m_coin, coin);
-        return m_coin;
-    }
-
-    std::array<uint8_t, Sha256::kBlockSize + kOutpointSize> m_message{};
-    Bytes m_coin; //!< salt, then a coin
+    SaltedHasher m_hasher;
     MuHash3072 m_hash;
 };
 
