@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measures reading a chain that is not in the system's cache: the booster, the join, undo data from
-blocks alone and the serial engine's -reindex, each with cold files and with the same files in the
-cache, in turn, against a direct read of the same files.
+blocks alone, and bitcoind -reindex with the booster, block after block, and by Core; each with cold
+files and with the same files in the cache, in turn, against a direct read of the same files.
 
     bench/ibd/cold.py --build build --work /somewhere [--outputs 40000000] [--repeat 3]
-        [--only booster,join,undo,serial]
+        [--only booster,join,undo,reindex,serial,core]
 
-A million outputs are 160 MB of block files; the disk needs twice the chain, and 2 GB. The files are
-dropped from the cache before a cold run, so that the chain need not be larger than memory. cold.svg
-has the rate at which each first cold run reads from the disk.
+A million outputs are 180 MB of block files; the disk needs twice the chain, and 2 GB. The files are
+dropped from the cache before a cold run, so that the chain need not be larger than memory; if it
+is, the other runs are cold too. cold.svg has the rate at which each first cold run reads from the
+disk.
 """
 import contextlib
 import json
@@ -22,13 +23,15 @@ from pathlib import Path
 import measure
 import plot
 import plot_curves
+from indexes import built_program
 
 MIN_RATE = 0.9  # of the direct read; the booster's target is this or the next
 MAX_CPU_RATIO = 1.1  # of the same bytes from the cache
 THREADS = 2
 PIECE = "4M"
 SYNC_BENCH = ("booster", "join", "undo")
-WAYS = (*SYNC_BENCH, "serial")
+NODES = ("reindex", "serial", "core")
+WAYS = (*SYNC_BENCH, *NODES)
 
 
 def block_files(blocks):
@@ -94,22 +97,31 @@ class Bench:
         shutil.rmtree(work, ignore_errors=True)
         return json.loads(text.strip().splitlines()[-1])
 
-    def serial(self, _, cold, reads):
+    def program(self, way):
+        """The command of a -reindex, without its common options."""
+        if way == "core":
+            return [built_program("build_core.sh", "IBD_CORE") / "bitcoind", "-regtest",
+                    f"-datadir={self.folder}", "-dbcache=450", "-server=0", "-listen=0",
+                    "-connect=0", f"-stopatheight={self.summary['height']}"]
+        return measure.bitcoind(
+            self.args.build, self.folder, self.summary["height"],
+            f"-ibdboosterfile={self.hints}" if way == "reindex" else "-ibdbooster=0")
+
+    def reindex(self, way, cold, reads):
         for name in ("chainstate", "blocks/index"):
             shutil.rmtree(self.folder / "regtest" / name, ignore_errors=True)
         for path in self.blocks.glob("rev*.dat"):
             path.unlink()
         (drop if cold else measure.warm)(self.blocks)
-        text, result = measure.timed(measure.bitcoind(
-            self.args.build, self.folder, self.summary["height"], "-reindex", "-ibdbooster=0",
-            f"-assumevalid={self.summary['tip']}"), reads)
+        text, result = measure.timed([*self.program(way), "-reindex",
+                                      f"-assumevalid={self.summary['tip']}"], reads)
         if self.summary["tip"] not in text:
-            sys.exit(f"serial: did not reach the tip\n{text[-2000:]}")
+            sys.exit(f"{way}: did not reach the tip\n{text[-2000:]}")
         return result
 
     def run(self, way, cold):
         reads = DiskReads()
-        start = self.sync_bench if way in SYNC_BENCH else self.serial
+        start = self.sync_bench if way in SYNC_BENCH else self.reindex
         result = start(way, cold, reads)
         if cold:
             self.curves.setdefault(way, reads.rates(result["seconds"]))

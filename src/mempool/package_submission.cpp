@@ -30,8 +30,9 @@ Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const
     IBD_ASSIGN_OR_RETURN(out.fault,
                          m_rules.CheckPackage(package, at, arrival, TxAcceptance::Origin::kTogether,
                                               m_pool, *out.change, out.checked));
-    for (const PoolTx* tx : out.change->RemovedById()) out.replaced.push_back(tx->tx);
     out.tip = at.tip.hash;
+    if (out.fault.violation) return {};
+    for (const PoolTx* tx : out.change->RemovedById()) out.replaced.push_back(tx->tx);
     return {};
 }
 

@@ -23,8 +23,9 @@ Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
     out.change = std::make_unique<PoolChange>(m_pool);
     IBD_ASSIGN_OR_RETURN(out.violation, m_rules.Check(tx, at, arrival, TxAcceptance::Origin::kAlone,
                                                       m_pool, *out.change, out.checked));
-    for (const PoolTx* other : out.change->RemovedById()) out.replaced.push_back(other->tx);
     out.tip = at.tip.hash;
+    if (out.violation) return {};
+    for (const PoolTx* other : out.change->RemovedById()) out.replaced.push_back(other->tx);
     return {};
 }
 

@@ -26,7 +26,8 @@ struct TxVerdict {
     Amount fee = 0;                            //!< set without a violation
     Amount modified_fee = 0;                   //!< set without a violation
     int64_t vsize = 0;                         //!< set without a violation
-    std::vector<TransactionRef> replaced = {}; //!< transactions that it replaced or would replace
+    /** Transactions that it replaced or would replace; set without a violation. */
+    std::vector<TransactionRef> replaced = {};
 };
 
 /** The verdict on several transactions; those not reached have none. */
