@@ -302,13 +302,14 @@ void BenchJoin(Chain& chain, Options& args)
 {
     const Path work = args["--work"];
     const JoinOptions options = MakeJoinOptions(chain, args);
+    const HeaderNode& terminal = *Require(CheckTerminalBlock(
+        Require(OpenHints(*chain.env, args["--hints"]))->Info(), chain.tree, chain.params));
     const Meter meter(*chain.env);
     const std::atomic<bool> stop = false;
-    FileBlockSupply supply(*chain.env, *chain.store, *chain.tree.BestHeader(),
-                           PlanOrder::OfChain());
+    FileBlockSupply supply(*chain.env, *chain.store, terminal, PlanOrder::OfChain());
     const GeneratedHints made =
-        Require(GenerateHints(*chain.env, *chain.log, chain.params, *chain.tree.BestHeader(),
-                              supply, options, stop, work / "hints", HintsFormat::kContainer1));
+        Require(GenerateHints(*chain.env, *chain.log, chain.params, terminal, supply, options, stop,
+                              work / "hints", HintsFormat::kContainer1));
     const double seconds = meter.Seconds();
     const double cpu = meter.Cpu();
     if (made.verdict.kind != VerdictKind::kDone) Fail("no hints: " + made.verdict.reason);

@@ -50,7 +50,7 @@ private:
 /** Used by one thread. Memory: kPieces times kPieceBytes, allocated at the first cold range. */
 class AheadReader {
 public:
-    static constexpr size_t kPieceBytes = 512 << 10;
+    static constexpr size_t kPieceBytes = 1 << 20;
     static constexpr size_t kPieces = 4;
     /** With fewer unread bytes ahead the disk may become idle. */
     static constexpr uint64_t kFewBytes = 2 * kPieces * kPieceBytes;
