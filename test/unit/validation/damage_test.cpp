@@ -6,6 +6,7 @@
 #include "validation/block_reader.h"
 
 #include <fstream>
+#include <thread>
 
 namespace ibd::test {
 
@@ -245,6 +246,28 @@ TEST_CASE("blocks are disconnected only once all of them are sound")
         CHECK(Must(chain.InvalidateBlock(low)).block == nullptr);
         CHECK(chain.Tip()->height == kDamaged - 6);
     }
+}
+
+TEST_CASE("a damaged block that comes again during the search is no obstacle")
+{
+    constexpr int kLow = 10; // so that the search then reads many other blocks
+    Stored stored(true);
+    ChainManager& chain = *stored.engine->chain;
+    stored.RequireWholeChain();
+    stored.node = stored.node->Ancestor(kLow);
+    stored.Change(stored.raw[kLow - 1].size() - 1, 1);
+    bool accepted = false;
+    std::thread peer([&] { // no assertion here: they are for one thread
+        while (!chain.IsLost(*stored.node)) std::this_thread::yield();
+        accepted = chain.AcceptBlock(stored.raw[kLow - 1]).Ok();
+    });
+    const HeaderNode& first = *stored.node->Ancestor(kLow - 5);
+    auto obstacle = chain.InvalidateBlock(first);
+    peer.join();
+    REQUIRE(accepted);
+    if (Must(obstacle).block == stored.node) obstacle = chain.InvalidateBlock(first); // came later
+    CHECK(Must(obstacle).block == nullptr);
+    CHECK(chain.Tip()->height == kLow - 6);
 }
 
 TEST_CASE("undo data of a block that was found damaged meanwhile is dropped")
