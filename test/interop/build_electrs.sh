@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds electrs (an Electrum server, in Rust) at the version below, over Debian's RocksDB, into the
-# cache, and prints the path of its binary. 165 CPU seconds the first time. Later versions need a
-# RocksDB that Debian 12 does not have, whose build takes longer than all tests. Exit status as
-# depends/cached_build.sh says.
+# cache, and prints the path of its binary. 165 CPU seconds the first time. Later versions, which
+# read blocks over REST, need a RocksDB that Debian 12 does not have, whose build takes longer than
+# all tests (README.md says how to test them). Exit status as depends/cached_build.sh says.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../depends/cached_build.sh"
 version=0.10.10

@@ -36,8 +36,7 @@ class ElectrsServer:
         self.process = subprocess.Popen(
             [program, "--skip-default-conf-files", "--network=regtest", "--log-filters=INFO",
              f"--db-dir={self.folder}", f"--cookie-file={self.node.net_dir / '.cookie'}",
-             f"--daemon-rpc-addr=127.0.0.1:{self.node.port}",
-             f"--daemon-p2p-addr=127.0.0.1:{self.node.p2p_port}",
+             f"--daemon-rpc-addr=127.0.0.1:{self.node.port}", *self._p2p(program),
              f"--electrum-rpc-addr=127.0.0.1:{self.port}"],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
         try:
@@ -46,6 +45,12 @@ class ElectrsServer:
             self.__exit__()
             raise
         return self
+
+    def _p2p(self, program):
+        """Later versions read blocks over REST."""
+        usage = subprocess.run([program, "--help"], stdout=subprocess.PIPE, check=True, text=True)
+        known = "--daemon-p2p-addr" in usage.stdout
+        return [f"--daemon-p2p-addr=127.0.0.1:{self.node.p2p_port}"] if known else []
 
     def _connect(self):
         if self.process.poll() is not None:

@@ -9,6 +9,8 @@ SCRIPT = b"\x00\x14" + bytes(range(20))
 
 
 class WithElectrs(PaidWallet):
+    options = ("-rest",)
+
     def test_balances(self):
         address = self.core.rpc("decodescript", SCRIPT.hex())["address"]
         with ElectrsServer(self.ours, self.dir / "electrs") as server:
