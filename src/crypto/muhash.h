@@ -59,7 +59,7 @@ public:
     MuHash3072& Remove(ByteSpan element);
 
     /** As Insert() and Remove() of many elements, of which the SHA-256 are given: with vector lanes
-     *  in a third of the time (crypto/muhash_products.h). */
+     *  in a quarter of the time (crypto/muhash_products.h). */
     MuHash3072& InsertHashed(std::span<const Hash32> elements);
     MuHash3072& RemoveHashed(std::span<const Hash32> elements);
 
