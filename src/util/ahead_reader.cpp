@@ -83,7 +83,7 @@ bool AheadReader::AnnouncePiece(const std::shared_ptr<AheadFile>& file, uint64_t
         m_use.GiveUp(uncached.GetError());
         return false;
     }
-    if (!m_memory) Start();
+    if (m_memory.empty()) Start();
     m_ahead += end - begin;
     {
         const Lock lock(m_mutex);
@@ -96,10 +96,12 @@ bool AheadReader::AnnouncePiece(const std::shared_ptr<AheadFile>& file, uint64_t
 void AheadReader::Start()
 {
     constexpr auto kAlign = std::align_val_t(kUncachedAlign);
-    m_memory.reset(static_cast<uint8_t*>(::operator new(kPieces * kPieceBytes, kAlign)));
     {
         const Lock lock(m_mutex);
-        for (size_t i = 0; i < kPieces; ++i) m_free.push_back(m_memory.get() + i * kPieceBytes);
+        for (size_t i = 0; i < kPieces; ++i) {
+            m_memory.emplace_back(static_cast<uint8_t*>(::operator new(kPieceBytes, kAlign)));
+            m_free.push_back(m_memory.back().get());
+        }
     }
     m_thread = NamedThread("readahead", [this] { Work(); });
 }

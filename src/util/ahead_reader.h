@@ -100,7 +100,9 @@ private:
     struct AlignedDelete {
         void operator()(uint8_t* memory) const;
     };
-    std::unique_ptr<uint8_t, AlignedDelete> m_memory;
+    /** For each piece. Not one for all: once glibc has freed a larger allocation, it no longer
+     *  returns smaller ones to the system, such as blocks. */
+    std::vector<std::unique_ptr<uint8_t, AlignedDelete>> m_memory;
 
     Mutex m_mutex;
     std::condition_variable_any m_changed;
