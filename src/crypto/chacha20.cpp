@@ -49,9 +49,9 @@ void Xor(ByteSpan in, ByteSpan key, MutableByteSpan out)
 
 } // namespace
 
-ChaCha20::ChaCha20(const Hash32& key, const Nonce& nonce, uint32_t block_counter)
-    : m_state{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}
+ChaCha20::ChaCha20(const Hash32& key, const Nonce& nonce, uint32_t block_counter) : m_state{}
 {
+    std::ranges::copy(chacha20::kConstants, m_state.begin());
     for (size_t i = 0; i < 8; ++i) m_state[4 + i] = ReadLE32(key.data() + 4 * i);
     Seek(nonce, block_counter);
 }

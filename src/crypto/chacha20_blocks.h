@@ -13,6 +13,10 @@ namespace ibd::chacha20 {
 inline constexpr size_t kBlockBytes = 64;
 inline constexpr size_t kMaxBlocks = 8; //!< at a time
 
+/** "expand 32-byte k", the first four words of a state. */
+inline constexpr std::array<uint32_t, 4> kConstants = {0x61707865, 0x3320646e, 0x79622d32,
+                                                       0x6b206574};
+
 /** Constants, key, counter of the first block, nonce (RFC 8439, section 2.3). */
 using State = std::array<uint32_t, 16>;
 

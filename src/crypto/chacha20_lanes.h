@@ -1,13 +1,9 @@
-// ChaCha20 blocks side by side, one in each 32-bit element of a vector. Included by the file of
-// each vector instruction set, which first defines
-//   IBD_LANES            4 or 8: elements of a vector, blocks at a time
-//   IBD_LANES_TARGET     the function attribute that enables the instructions
-// and, if there is one instruction for it,
-//   IBD_ROTATE_BYTES(v, n) rotates each element left by n bytes, 1 or 2
-// Everything is in an unnamed namespace, so that no copy compiled for one instruction set can be
-// linked into code for another. Vectors are passed by reference only: their ABI depends on the
-// target.
+// Consecutive blocks of a keystream side by side, one in each 32-bit element of a vector. Included
+// by the file of each vector instruction set, which first defines
+//   IBD_LANES   4 or 8: elements of a vector, blocks at a time
+// and the macros of chacha20_rounds.h.
 #include "crypto/chacha20_blocks.h"
+#include "crypto/chacha20_rounds.h"
 
 #include "util/endian.h"
 
@@ -15,10 +11,6 @@
 #include <bit>
 #include <cstring>
 
-#define IBD_ROTATE(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
-#ifndef IBD_ROTATE_BYTES
-#define IBD_ROTATE_BYTES(v, n) IBD_ROTATE(v, 8 * (n))
-#endif
 #define IBD_LANES_INLINE IBD_LANES_TARGET __attribute__((always_inline)) inline
 
 namespace ibd::chacha20 {
@@ -29,19 +21,6 @@ namespace {
 typedef uint32_t V __attribute__((vector_size(4 * IBD_LANES)));
 /** One word of each of four blocks. */
 typedef uint32_t Four __attribute__((vector_size(16)));
-
-template <size_t A, size_t B, size_t C, size_t D>
-IBD_LANES_INLINE void QuarterRound(V (&x)[16])
-{
-    x[A] += x[B];
-    x[D] = IBD_ROTATE_BYTES(x[D] ^ x[A], 2);
-    x[C] += x[D];
-    x[B] = IBD_ROTATE(x[B] ^ x[C], 12);
-    x[A] += x[B];
-    x[D] = IBD_ROTATE_BYTES(x[D] ^ x[A], 1);
-    x[C] += x[D];
-    x[B] = IBD_ROTATE(x[B] ^ x[C], 7);
-}
 
 /** Stores words 4g .. 4g+3 of four blocks; `out`: their place in the first block. */
 IBD_LANES_INLINE void StoreFour(const Four* x, uint8_t* out)
@@ -74,18 +53,7 @@ IBD_LANES_TARGET void NextBlocks(const State& state, uint8_t* out)
     start[12] += lane;
     start[13] += (V)(start[12] < lane) & 1;
     V x[16];
-    std::copy(std::begin(start), std::end(start), x);
-    for (int i = 0; i < 10; ++i) {
-        QuarterRound<0, 4, 8, 12>(x);
-        QuarterRound<1, 5, 9, 13>(x);
-        QuarterRound<2, 6, 10, 14>(x);
-        QuarterRound<3, 7, 11, 15>(x);
-        QuarterRound<0, 5, 10, 15>(x);
-        QuarterRound<1, 6, 11, 12>(x);
-        QuarterRound<2, 7, 8, 13>(x);
-        QuarterRound<3, 4, 9, 14>(x);
-    }
-    for (size_t i = 0; i < 16; ++i) x[i] += start[i];
+    Rounds(start, x);
     for (size_t four = 0; four < IBD_LANES / 4; ++four) {
         Four part[16];
         for (size_t i = 0; i < 16; ++i) {
@@ -101,5 +69,4 @@ IBD_LANES_TARGET void NextBlocks(const State& state, uint8_t* out)
 
 } // namespace ibd::chacha20
 
-#undef IBD_ROTATE
 #undef IBD_LANES_INLINE

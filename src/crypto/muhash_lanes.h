@@ -10,6 +10,8 @@
 // 2^44, so the sum is a number again.
 #pragma once
 
+#include "crypto/chacha20_blocks.h"
+#include "crypto/chacha20_rounds.h"
 #include "crypto/lanes_vector.h"
 #include "crypto/muhash_products.h"
 #include "util/endian.h"
@@ -102,8 +104,8 @@ IBD_LANES_INLINE void ReduceLong(LongLanes& out, LongProduct& a)
     Vector high{};
     for (size_t i = 0; i < kLongLimbs; ++i) { // the bits of a from 3,072 on, limb by limb
         const Vector low = i + 1 < kLongLimbs ? a.limb[i] : a.limb[i] & 15;
-        const Vector next = i + 1 < kLongLimbs ? a.limb[kLongLimbs + i] << 48 : Vector{};
-        const Vector above = (a.limb[kLongLimbs - 1 + i] >> 4 | next) & kMask52;
+        const Vector above =
+            (a.limb[kLongLimbs - 1 + i] >> 4 | a.limb[kLongLimbs + i] << 48) & kMask52;
         out.limb[i] = IBD_MUL_LOW(low + high, above, folded);
         high = IBD_MUL_HIGH(Vector{}, above, folded);
     }
@@ -130,49 +132,17 @@ IBD_LANES_TARGET void MultiplyLong(LongLanes& a, const LongLanes& b)
 typedef uint32_t TwoBlocksWords __attribute__((vector_size(8 * kLanes)));
 typedef uint32_t BlockWords __attribute__((vector_size(4 * kLanes)));
 
-template <int kBits>
-IBD_LANES_INLINE void XorRotate(TwoBlocksWords& a, const TwoBlocksWords& b)
-{
-    const TwoBlocksWords x = a ^ b;
-    a = x << kBits | x >> (32 - kBits);
-}
-
-template <size_t A, size_t B, size_t C, size_t D>
-IBD_LANES_INLINE void KeystreamQuarter(TwoBlocksWords (&x)[16])
-{
-    x[A] += x[B];
-    XorRotate<16>(x[D], x[A]);
-    x[C] += x[D];
-    XorRotate<12>(x[B], x[C]);
-    x[A] += x[B];
-    XorRotate<8>(x[D], x[A]);
-    x[C] += x[D];
-    XorRotate<7>(x[B], x[C]);
-}
-
 /** The blocks `counter` and `counter` + 1 of the keystreams, as words of 64 bits in 16 vectors. */
 IBD_LANES_TARGET void KeystreamBlocks(const TwoBlocksWords (&key)[8], uint32_t counter, Vector* out)
 {
-    const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     TwoBlocksWords start[16] = {};
-    for (size_t i = 0; i < 4; ++i) start[i] += constants[i];
+    for (size_t i = 0; i < 4; ++i) start[i] += chacha20::kConstants[i];
     for (size_t i = 0; i < 8; ++i) start[4 + i] = key[i];
     for (size_t lane = 0; lane < 2 * kLanes; ++lane) {
         start[12][lane] = counter + static_cast<uint32_t>(lane / kLanes);
     }
     TwoBlocksWords x[16];
-    std::copy(std::begin(start), std::end(start), x);
-    for (int i = 0; i < 10; ++i) {
-        KeystreamQuarter<0, 4, 8, 12>(x);
-        KeystreamQuarter<1, 5, 9, 13>(x);
-        KeystreamQuarter<2, 6, 10, 14>(x);
-        KeystreamQuarter<3, 7, 11, 15>(x);
-        KeystreamQuarter<0, 5, 10, 15>(x);
-        KeystreamQuarter<1, 6, 11, 12>(x);
-        KeystreamQuarter<2, 7, 8, 13>(x);
-        KeystreamQuarter<3, 4, 9, 14>(x);
-    }
-    for (size_t i = 0; i < 16; ++i) x[i] += start[i];
+    chacha20::Rounds(start, x);
     for (size_t i = 0; i < 16; ++i) {
         const TwoBlocksWords& low = x[2 * (i % 8)];
         const TwoBlocksWords& high = x[2 * (i % 8) + 1];
@@ -187,6 +157,16 @@ IBD_LANES_TARGET void KeystreamBlocks(const TwoBlocksWords (&key)[8], uint32_t c
     }
 }
 
+/** The limb of a number in words of 64 bits: one in a word, or one in each lane of a vector. */
+template <typename Word>
+IBD_LANES_INLINE void SetLimb(Word& limb, const Word* words, size_t i)
+{
+    const size_t from = 52 * i / 64, shift = 52 * i % 64;
+    limb = words[from] >> shift;
+    if (shift > 12 && i + 1 < kLongLimbs) limb |= words[from + 1] << (64 - shift);
+    limb &= kMask52;
+}
+
 /** The element of each key; one in the lanes beyond the last key. */
 IBD_LANES_TARGET void Elements(std::span<const Hash32> keys, LongLanes& out)
 {
@@ -195,16 +175,14 @@ IBD_LANES_TARGET void Elements(std::span<const Hash32> keys, LongLanes& out)
         if (lane % kLanes >= keys.size()) continue;
         for (size_t i = 0; i < 8; ++i) key[i][lane] = ReadLE32(&keys[lane % kLanes][4 * i]);
     }
-    Vector word[kElementWords + 1] = {};
+    Vector word[kElementWords];
     for (uint32_t block = 0; block < kElementBlocks; block += 2) {
         KeystreamBlocks(key, block, word + 8 * block);
     }
     const auto used = static_cast<Mask>((1u << keys.size()) - 1);
     for (size_t i = 0; i < kLongLimbs; ++i) {
-        const size_t from = 52 * i / 64, shift = 52 * i % 64;
-        Vector limb = word[from] >> shift;
-        if (shift > 12) limb |= word[from + 1] << (64 - shift);
-        limb &= kMask52;
+        Vector limb;
+        SetLimb(limb, word, i);
         out.limb[i] = IBD_BLEND(used, limb, (Vector{} + (i == 0 ? 1 : 0)));
     }
     CheckNumber(out);

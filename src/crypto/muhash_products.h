@@ -1,5 +1,5 @@
-// Products of many elements of MuHash at once, in vector lanes. Used by muhash.h, listed for tests
-// and benches. Pure functions.
+// Products of many elements of MuHash at once, in vector lanes. Used by muhash.h and its tests.
+// Pure functions.
 #pragma once
 
 #include "crypto/num3072_limbs.h"

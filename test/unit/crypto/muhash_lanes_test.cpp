@@ -51,10 +51,9 @@ void CheckProducts(MuHashProducts multiply)
 void SetLane(lanes::LongLanes& out, size_t lane, const Num3072Limbs& from, uint64_t more)
 {
     for (size_t i = 0; i < lanes::kLongLimbs; ++i) {
-        const size_t word = 52 * i / 64, shift = 52 * i % 64;
-        uint64_t limb = from[word] >> shift;
-        if (shift > 12 && word + 1 < from.size()) limb |= from[word + 1] << (64 - shift);
-        out.limb[i][lane] = limb & lanes::kMask52;
+        uint64_t limb;
+        lanes::SetLimb(limb, from.data(), i);
+        out.limb[i][lane] = limb;
     }
     out.limb[lanes::kLongLimbs - 1][lane] += more << 4;
 }
