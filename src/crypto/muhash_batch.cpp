@@ -7,39 +7,32 @@
 
 namespace ibd {
 
-MuHash3072 MuHashBatch::Take()
+void MuHashBatch::Waiting::Add(ByteSpan element)
 {
-    Flush(m_inserted);
-    Flush(m_removed);
-    return std::exchange(m_hash, {});
+    Append(m_bytes, element);
+    m_ends.push_back(m_bytes.size());
 }
 
-void MuHashBatch::Add(Waiting& waiting, ByteSpan element)
-{
-    if (waiting.bytes.size() + element.size() > kMostBytes) Flush(waiting);
-    Append(waiting.bytes, element);
-    waiting.ends.push_back(waiting.bytes.size());
-    if (waiting.ends.size() == kMostElements) Flush(waiting);
-}
-
-void MuHashBatch::Flush(Waiting& waiting)
+std::vector<Hash32> MuHashBatch::Waiting::Take()
 {
     std::vector<HashMessage> messages;
-    messages.reserve(waiting.ends.size());
+    messages.reserve(m_ends.size());
     size_t begin = 0;
-    for (const size_t end : waiting.ends) {
-        messages.push_back({ByteSpan(waiting.bytes).subspan(begin, end - begin), {}, {}});
+    for (const size_t end : m_ends) {
+        messages.push_back({ByteSpan(m_bytes).subspan(begin, end - begin), {}, {}});
         begin = end;
     }
     std::vector<Hash32> hashes(messages.size());
     Sha256Many(messages, hashes.data());
-    if (&waiting == &m_inserted) {
-        m_hash.InsertHashed(hashes);
-    } else {
-        m_hash.RemoveHashed(hashes);
-    }
-    waiting.bytes.clear();
-    waiting.ends.clear();
+    m_bytes.clear();
+    m_ends.clear();
+    return hashes;
+}
+
+MuHash3072 MuHashBatch::Take()
+{
+    m_hash.InsertHashed(m_inserted.Take()).RemoveHashed(m_removed.Take());
+    return std::exchange(m_hash, {});
 }
 
 } // namespace ibd

@@ -15,21 +15,35 @@ public:
     static constexpr size_t kMostElements = 512; //!< that wait
     static constexpr size_t kMostBytes = 64 << 10;
 
-    void Insert(ByteSpan element) { Add(m_inserted, element); }
-    void Remove(ByteSpan element) { Add(m_removed, element); }
+    void Insert(ByteSpan element)
+    {
+        if (!m_inserted.HasRoom(element)) m_hash.InsertHashed(m_inserted.Take());
+        m_inserted.Add(element);
+    }
+    void Remove(ByteSpan element)
+    {
+        if (!m_removed.HasRoom(element)) m_hash.RemoveHashed(m_removed.Take());
+        m_removed.Add(element);
+    }
 
     /** The hash of all elements; then the batch is that of the empty set. */
     MuHash3072 Take();
 
 private:
-    struct Waiting {
-        Bytes bytes;
-        std::vector<size_t> ends; //!< of each element in `bytes`
-    };
+    class Waiting {
+    public:
+        bool HasRoom(ByteSpan element) const
+        {
+            return m_ends.size() < kMostElements && m_bytes.size() + element.size() <= kMostBytes;
+        }
+        void Add(ByteSpan element);
+        /** The hashes of all, which wait no longer. */
+        std::vector<Hash32> Take();
 
-    void Add(Waiting& waiting, ByteSpan element);
-    /** Moves the elements that wait into the hash. */
-    void Flush(Waiting& waiting);
+    private:
+        Bytes m_bytes;
+        std::vector<size_t> m_ends; //!< of each element in m_bytes
+    };
 
     Waiting m_inserted, m_removed;
     MuHash3072 m_hash;

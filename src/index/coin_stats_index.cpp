@@ -199,13 +199,9 @@ Result<> CoinStatsIndex::Disconnect(KvBatch& batch, const IndexedBlock& block)
     IBD_ASSIGN_OR_RETURN(
         const CoinTotals below,
         RequireRecord(FindTotals(place.height - 1, place.prev_hash), Db(), place.prev_hash));
-    MuHashBatch change;
-    ForEachCoin(
-        block, m_params, [&](const Bytes& coin, ByteSpan) { change.Remove(coin); },
-        [&](const Bytes& coin, ByteSpan) { change.Insert(coin); });
-    MuHash3072 coins = m_coins;
-    coins *= change.Take();
-    m_coins = Normalised(coins);
+    const std::unique_ptr<PreparedBlock> change = Prepare(block);
+    m_coins /= static_cast<const CoinChange&>(*change).coins;
+    m_coins = Normalised(m_coins);
     m_totals = below;
     if (m_totals.muhash != HashOf(m_coins)) return Corrupted();
     return {};
