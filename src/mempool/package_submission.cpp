@@ -31,8 +31,7 @@ Result<> TxSubmission::PrepareJoint(Package package, const CoinsAtTip& at, const
                          m_rules.CheckPackage(package, at, arrival, TxAcceptance::Origin::kTogether,
                                               m_pool, *out.change, out.checked));
     out.tip = at.tip.hash;
-    if (out.fault.violation) return {};
-    for (const PoolTx* tx : out.change->RemovedById()) out.replaced.push_back(tx->tx);
+    if (!out.fault.violation) out.replaced = out.change->RemovedById();
     return {};
 }
 

@@ -91,6 +91,13 @@ void PoolChange::RemoveWithDescendants(const PoolTx& tx, RemovalReason reason)
     }
 }
 
+std::vector<TransactionRef> PoolChange::RemovedById() const
+{
+    std::vector<TransactionRef> txs;
+    for (const PoolTx* tx : PoolTxSet(m_removed.begin(), m_removed.end())) txs.push_back(tx->tx);
+    return txs;
+}
+
 /** A transaction outside the pool gets a delta without an update of the pool. */
 bool PoolChange::IsCurrent() const
 {

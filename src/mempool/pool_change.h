@@ -43,7 +43,7 @@ public:
     /** In the order in which they were staged. */
     const Removals& Removed() const { return m_removals; }
     /** By txid, as Core lists them. */
-    PoolTxSet RemovedById() const { return {m_removed.begin(), m_removed.end()}; }
+    std::vector<TransactionRef> RemovedById() const;
     bool Removes(const PoolTx& tx) const { return m_removed.contains(&tx); }
     /** An added transaction; null: none with this id. */
     const PoolTx* FindAdded(const Txid& id) const;

@@ -24,8 +24,7 @@ Result<> TxSubmission::Prepare(const TransactionRef& tx, const CoinsAtTip& at,
     IBD_ASSIGN_OR_RETURN(out.violation, m_rules.Check(tx, at, arrival, TxAcceptance::Origin::kAlone,
                                                       m_pool, *out.change, out.checked));
     out.tip = at.tip.hash;
-    if (out.violation) return {};
-    for (const PoolTx* other : out.change->RemovedById()) out.replaced.push_back(other->tx);
+    if (!out.violation) out.replaced = out.change->RemovedById();
     return {};
 }
 

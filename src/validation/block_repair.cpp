@@ -75,7 +75,7 @@ Result<const HeaderNode*> BlockRepair::FindDamaged(const HeaderNode* connected,
             if (!m_chain.Options().peers_bring_blocks) return *damage;
             IBD_RETURN_IF_ERROR(ForgetDamaged());
         }
-        if (!m_chain.IsLost(*node)) { // peers sent it again during the search, or it is not one
+        if (!m_chain.IsLost(*node)) { // peers sent it during the search, or that was interrupted
             IBD_ASSIGN_OR_RETURN(const auto damage, FindDamage(m_chain.Where(*node)));
             if (damage) return *damage;
             continue;
