@@ -53,27 +53,25 @@ def drop(blocks):
 
 
 class DiskUse:
-    """The bytes that a process has read from disks over time: (seconds, none, bytes), ten times a
-    second; and those that it has written."""
+    """The bytes that a process has moved over time: (seconds, written, read from disks), ten times
+    a second."""
 
     def __init__(self):
-        self.samples, self.written = [], []
+        self.samples = []
 
     def __call__(self, pid):
         start = time.monotonic()
         with contextlib.suppress(OSError):  # the process has ended
             while found := re.search(r"^read_bytes: (\d+)\nwrite_bytes: (\d+)",
                                      Path(f"/proc/{pid}/io").read_text(), re.MULTILINE):
-                self.samples.append((time.monotonic() - start, None, int(found[1])))
-                self.written.append(int(found[2]))
+                self.samples.append((time.monotonic() - start, int(found[2]), int(found[1])))
                 time.sleep(0.1)
 
     def moved(self, seconds):
         """Bytes read and written in the last seconds of the run."""
-        taken = [(at, read + written)
-                 for (at, _, read), written in zip(self.samples, self.written)]
-        end, total = taken[-1]
-        return total - next((moved for at, moved in taken if at >= end - seconds), 0)
+        end, written, read = self.samples[-1]
+        begin = next(sample for sample in self.samples if sample[0] >= end - seconds)
+        return written + read - begin[1] - begin[2]
 
     def rates(self, seconds):
         """GB/s over the last seconds of the run, averaged over half a second."""
@@ -113,9 +111,8 @@ class Bench:
     def program(self, way):
         """The command of a -reindex, without its common options."""
         if way == "core":
-            return [built_program("build_core.sh", "IBD_CORE") / "bitcoind", "-regtest",
-                    f"-datadir={self.folder}", "-dbcache=450", "-server=0", "-listen=0",
-                    "-connect=0", f"-stopatheight={self.summary['height']}"]
+            return measure.local_sync(built_program("build_core.sh", "IBD_CORE") / "bitcoind",
+                                      self.folder, self.summary["height"])
         return measure.bitcoind(
             self.args.build, self.folder, self.summary["height"],
             f"-ibdboosterfile={self.hints}" if way == "reindex" else "-ibdbooster=0")

@@ -144,11 +144,16 @@ def until(who, command, datadir, port, method, done, look_every=0.05, looked=lam
     return result
 
 
+def local_sync(program, datadir, height, *options):
+    """The command by which our program or Core's syncs a regtest directory up to `height` from
+    local files."""
+    return [program, "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0", "-listen=0",
+            "-connect=0", f"-stopatheight={height}", *options]
+
+
 def bitcoind(build, datadir, height, *options):
-    """The command that syncs a regtest directory up to `height` from local files. It makes no undo
-    data of blocks that the booster folds."""
-    return [build / "bin/bitcoind", "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0",
-            "-listen=0", "-connect=0", "-ibdboosterundo=0", f"-stopatheight={height}", *options]
+    """The same by our program, without undo data of blocks that the booster folds."""
+    return local_sync(build / "bin/bitcoind", datadir, height, "-ibdboosterundo=0", *options)
 
 
 def about_signed(summary, repeat):

@@ -40,9 +40,8 @@ class Bench:
         self.index()
 
     def core_command(self, *options):
-        return [self.core / "bitcoind", "-regtest", f"-datadir={self.core_folder}", "-dbcache=450",
-                "-server=0", "-listen=0", "-connect=0", "-printtoconsole",
-                f"-stopatheight={self.summary['height']}", *options]
+        return measure.local_sync(self.core / "bitcoind", self.core_folder, self.summary["height"],
+                                  "-printtoconsole", *options)
 
     def index(self):
         """Once: the block index and undo data that -reindex-chainstate starts from."""
