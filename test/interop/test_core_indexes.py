@@ -1,14 +1,18 @@
-"""Indexes beside Core's: both nodes take the same blocks, with a reorganisation; their databases
-hold the same records; each continues the indexes that the other began; the calls agree."""
+"""Indexes beside Core's: both nodes take the same blocks, with a reorganisation, with a repeated
+coinbase, with more than 65,535 outputs, and real ones; their databases hold the same records; each
+continues the indexes that the other began; the calls agree."""
 
 import itertools
 import shutil
 import subprocess
 
+import generated
+import golden
 from core_node import CoreNode
 from framework import FunctionalTest, Node, RpcError, wait_until
 from interop_env import own_program
-from regtest_chain import OP_TRUE, Chain, redeem
+from regtest_chain import FINAL, OP_TRUE, Chain, redeem
+from wire import Tx
 
 INDEXES = {  # option: folder of the database below indexes/
     "-txindex": "txindex",
@@ -19,6 +23,7 @@ INDEXES = {  # option: folder of the database below indexes/
 SPENDERS = "-txospenderindex"
 FILTER_FILE = "blockfilter/basic/fltr00000.dat"
 COINS, VALUE, FEE = 40, 10_000_000, 1_000
+LEAST_RECORDS = 10  # of an index
 COMMON, WINNING = 103, 8  # blocks that both branches share, and of the better one
 # A string of 12 bytes, and SipHash-2-4's key, which is random.
 HASH_KEY = b"siphash_key\x00".hex()
@@ -40,26 +45,7 @@ def story():
     return trunk.blocks + losing.blocks[-3:] + winning.blocks[-WINNING:], winning
 
 
-class Indexes(FunctionalTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.blocks, cls.chain = story()
-        cls.before = len(cls.blocks) - WINNING  # the end of the losing branch
-
-    def node(self, kind, name):
-        node = kind(self.dir / name, "regtest", tuple(INDEXES))
-        self.nodes.append(node)
-        return node
-
-    def feed(self, node, begin, end):
-        """At the start of branches, waits for the indexes after each block: otherwise our indexes
-        would skip blocks that another branch has replaced meanwhile."""
-        for number in range(begin, end):
-            if number >= COMMON - 1 and node.args:
-                self.wait_synced(node)
-            self.assertIn(node.rpc("submitblock", self.blocks[number].raw().hex()),
-                          (None, "inconclusive", "duplicate", "duplicate-inconclusive"))
-
+class IndexTest(FunctionalTest):
     def wait_synced(self, node):
         def synced():
             wanted = {"synced": True, "best_block_height": node.rpc("getblockcount")}
@@ -67,12 +53,6 @@ class Indexes(FunctionalTest):
             return len(states) == len(INDEXES) and all(
                 state == wanted for state in states.values())
         wait_until(synced, "the indexes are synced")
-
-    def whole(self, node):
-        node.start()
-        self.feed(node, 0, len(self.blocks))
-        self.wait_synced(node)
-        return node
 
     def records(self, node, option):
         """The records of an index as (key, value) in hex; the spender index's without its keyed
@@ -92,12 +72,39 @@ class Indexes(FunctionalTest):
         for option in INDEXES:
             with self.subTest(option):
                 expected, found = self.records(core, option), self.records(ours, option)
-                self.assertGreater(len(expected), COINS // 2)
+                self.assertGreater(len(expected), LEAST_RECORDS)
                 for extra, missing in zip(set(found) - set(expected), set(expected) - set(found)):
                     self.assertEqual(extra, missing)
                 self.assertEqual(len(found), len(expected))
         files = [(node.net_dir / "indexes" / FILTER_FILE).read_bytes() for node in (ours, core)]
         self.assertTrue(files[0] == files[1])
+
+
+class Indexes(IndexTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.blocks, cls.chain = story()
+        cls.before = len(cls.blocks) - WINNING  # the end of the losing branch
+
+    def node(self, kind, name):
+        node = kind(self.dir / name, "regtest", tuple(INDEXES))
+        self.nodes.append(node)
+        return node
+
+    def feed(self, node, begin, end):
+        """At the start of branches, waits for the indexes after each block: otherwise our indexes
+        would skip blocks that another branch has replaced meanwhile."""
+        for number in range(begin, end):
+            if number >= COMMON - 1 and node.args:
+                self.wait_synced(node)
+            self.assertIn(node.rpc("submitblock", self.blocks[number].raw().hex()),
+                          (None, "inconclusive", "duplicate", "duplicate-inconclusive"))
+
+    def whole(self, node):
+        node.start()
+        self.feed(node, 0, len(self.blocks))
+        self.wait_synced(node)
+        return node
 
     def answer(self, node, call):
         try:
@@ -273,3 +280,75 @@ class Indexes(FunctionalTest):
             for call in [("getrawtransaction", block.txs[-1].txid(), 2),
                          ("getblockfilter", block.hash())]:
                 self.assertEqual(ours.rpc(*call), core.rpc(*call))
+
+
+def large_blocks():
+    """A transaction with more than 65,535 outputs, a block with two large ones, and spends of
+    outputs on both sides of that number."""
+    chain = Chain().grow(102)
+    names = []
+    for block, counts in ((0, (70_000,)), (1, (36_000, 36_000))):
+        txid, value = chain.blocks[block].txs[0].txid(), chain.blocks[block].txs[0].outputs[0][0]
+        txs = []
+        for count in counts:
+            txs.append(Tx([(txid, 0, b"", FINAL)], [(value // 2 // count, OP_TRUE)] * count))
+            txs[-1].outputs[0] = (value - value // 2, OP_TRUE)
+            txid, value = txs[-1].txid(), value - value // 2
+            names.append((txs[-1].txid(), count))
+        chain.add(chain.candidate(txs))
+    spends = []
+    for txid, count in names:
+        spent = {1, 35_000, 65_534, 65_535, 65_536, count - 1}
+        inputs = [(txid, index, b"", FINAL) for index in sorted(spent) if index < count]
+        spends.append(Tx(inputs, [(1_000, OP_TRUE)]))
+    chain.add(chain.candidate(spends))
+    return chain.grow(2)
+
+
+class UnusualBlocks(IndexTest):
+    """The same block files, from which each node makes all indexes; and blocks that it takes one by
+    one while its indexes follow."""
+
+    def indexed(self, kind, network, place, height, *options):
+        """A node that has ended after its indexes were done."""
+        node = kind(self.dir / f"{kind.__name__}-{len(self.nodes)}", network, (*INDEXES, *options))
+        self.nodes.append(node)
+        place(node)
+        node.start("-reindex")
+        node.wait_for_height(height)
+        self.wait_synced(node)
+        node.stop()
+        return node
+
+    def assert_same_from_files(self, *args):
+        core, ours = (self.indexed(kind, *args) for kind in (CoreNode, Node))
+        self.assertIn("Index build: txindex, txospenderindex: done", ours.log_text)
+        self.assert_same_records(ours, core)
+
+    def test_real_blocks(self):
+        self.assert_same_from_files("main", golden.place_blocks, golden.TIP_HEIGHT)
+
+    def test_repeated_coinbase(self):
+        made = generated.chain("--blocks", "300", "--bip30", "20:140", "--bip34", "200", "--stale",
+                               "--shuffle", "10")
+        self.assert_same_from_files("regtest", lambda node: made.place(node, copied=True),
+                                    made.height, "-testactivationheight=bip34@200")
+
+    def test_large_blocks(self):
+        blocks = large_blocks().blocks
+        followed = []
+        for kind in (CoreNode, Node):
+            node = kind(self.dir / kind.__name__, "regtest", tuple(INDEXES))
+            self.nodes.append(node)
+            node.start()
+            for block in blocks:
+                self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
+            self.wait_synced(node)
+            node.stop()
+            followed.append(node)
+        core, ours = followed
+        self.assert_same_records(ours, core)
+        without = shutil.ignore_patterns("index", "rev*")
+        self.assert_same_from_files(
+            "regtest", lambda node: shutil.copytree(core.blocks_dir, node.blocks_dir,
+                                                    ignore=without), len(blocks))
