@@ -1,5 +1,5 @@
 // See last_words.h. Code in this file must not allocate.
-#include "node/last_words.h"
+#include "util/last_words.h"
 
 #include <atomic>
 #include <cstdlib>
