@@ -7,6 +7,7 @@
 #include "node/parameter_interaction.h"
 #include "node/start_checks.h"
 #include "node/start_config.h"
+#include "node/start_log.h"
 #include "rpc/server_options.h"
 #include "util/last_words.h"
 #include "util/process.h"
@@ -184,6 +185,7 @@ Result<std::unique_ptr<DataDir>> Start::OpenDataDir() const
 Result<> Start::Prepare()
 {
     LogConfigOddities(m_args, m_config, m_log);
+    LogDeployments(m_args, m_log);
     m_log.Info("{} version v{}", kProjectName, kVersion);
     ApplyParameterInteraction(m_args, m_log);
     const ChainParams& params = m_config.params;
@@ -192,6 +194,7 @@ Result<> Start::Prepare()
     IBD_ASSIGN_OR_RETURN(
         m_options, ReadNodeOptions(m_args, params, m_config.paths.Network(), MachineMemory()));
     m_options.mock_time = &m_mock_time;
+    LogRelayFee(m_args, m_options.policy, m_log);
     m_log.Info("Using the '{}' SHA256 implementation", Sha256Implementation());
     ChooseSignatureVerifier();
     // Releases the locks again: they would not survive the fork.

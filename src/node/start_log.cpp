@@ -1,7 +1,10 @@
 // See start_log.h.
 #include "node/start_log.h"
 
+#include "consensus/params_deployments.h"
+#include "mempool/pool_config.h"
 #include "util/hex.h"
+#include "util/strings.h"
 
 #include <algorithm>
 #include <limits>
@@ -25,6 +28,29 @@ int64_t BytesOf(int64_t count, int64_t unit)
 double Mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 } // namespace
+
+void LogDeployments(const ArgsManager& args, Logger& log)
+{
+    NetworkOptions given;
+    for (const std::string& value : args.GetAll("-vbparams")) {
+        CHECK(ParseVersionBitsParameters(value, given));
+    }
+    for (const VersionBitsOption& option : given.version_bits) {
+        log.Info("Setting version bits activation parameters for {} to start={}, timeout={}, "
+                 "min_activation_height={}",
+                 DeploymentName(option.deployment), option.start_time, option.timeout,
+                 option.min_activation_height);
+    }
+}
+
+void LogRelayFee(const ArgsManager& args, const PolicyOptions& policy, Logger& log)
+{
+    if (args.IsSet("-minrelaytxfee") || policy.min_relay_fee == PolicyOptions().min_relay_fee) {
+        return;
+    }
+    log.Info("Increasing minrelaytxfee to {} BTC/kvB to match incrementalrelayfee",
+             FormatAmount(policy.min_relay_fee));
+}
 
 Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& log)
 {

@@ -8,6 +8,10 @@
 
 namespace ibd {
 
+/** Logs -vbparams, which passed ReadChainParams(). */
+void LogDeployments(const ArgsManager& args, Logger& log);
+/** Logs a minimum rate of transactions that follows from another option. */
+void LogRelayFee(const ArgsManager& args, const PolicyOptions& policy, Logger& log);
 /** Logs the division of -dbcache; a -maxmempool below a cluster's size is an error, as in Core. */
 Result<> LogCaches(const ArgsManager& args, const NodeOptions& options, Logger& log);
 /** Logs the trusted data. */

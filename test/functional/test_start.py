@@ -270,3 +270,15 @@ class Life(FunctionalTest):
                      "init message: Done loading", "Shutdown in progress...", "Shutdown done",
                      " (mocktime: 2020-09-13T12:26:40Z) ["):
             self.assertIn(part, log)
+        self.assertNotIn("Increasing minrelaytxfee", log)
+
+    def test_lines_about_what_options_change(self):
+        node = self.node("regtest", "-vbparams=testdummy:0:999:12", "-vbparams=testdummy:-1:5",
+                         "-incrementalrelayfee=0.00005").start()
+        for values in ("start=0, timeout=999, min_activation_height=12",
+                       "start=-1, timeout=5, min_activation_height=0"):
+            self.assertIn("Setting version bits activation parameters for testdummy to " + values,
+                          node.log_text)
+        self.assertIn("Increasing minrelaytxfee to 0.00005000 BTC/kvB to match "
+                      "incrementalrelayfee", node.log_text)
+        self.assertEqual(str(node.rpc("getmempoolinfo")["minrelaytxfee"]), "0.00005000")
