@@ -1,6 +1,7 @@
 // -blockfilterindex, -txospenderindex and -coinstatsindex over a chain with branches: records of
 // blocks of both, undo data that is made late, a restart at any moment, and a disk that fails at
 // any step.
+#include "failing_disk.h"
 #include "fake_chain.h"
 #include "index/coin_stats_index.h"
 #include "index/filter_index.h"
@@ -50,6 +51,36 @@ public:
             REQUIRE(Must(index.Filter(node)) == expected);
             REQUIRE(Must(index.Find(node))->header == header);
         }
+    }
+
+    /** The index has the spender of each output that a block up to `tip` spends, and no other. */
+    void CheckSpenders(const SpenderIndex& index, const HeaderNode* tip) const
+    {
+        std::map<OutPoint, std::pair<BlockHash, Txid>> expected;
+        std::set<OutPoint> all;
+        for (const auto& [hash, raw] : bytes) {
+            BlockView block;
+            Must(block.Parse(raw));
+            const HeaderNode* const node = chain.Read().Find(hash);
+            for (const TxView& tx : block.Txs().subspan(1)) {
+                for (const InputView& input : tx.inputs) {
+                    all.insert(input.Prevout());
+                    if (tip->Ancestor(node->height) != node) continue;
+                    expected[input.Prevout()] = {hash, tx.txid};
+                }
+            }
+        }
+        const auto is_place = [&](const BlockHash& block, const FilePos& place) {
+            return StoredBlock(*chain.Read().Find(block)).data == place;
+        };
+        for (const OutPoint& output : all) {
+            const auto found = Must(index.Find(chain.Blocks(), output, is_place));
+            REQUIRE(found.has_value() == expected.contains(output));
+            if (!found) continue;
+            REQUIRE(found->block == expected[output].first);
+            REQUIRE(found->tx->Id() == expected[output].second);
+        }
+        REQUIRE(all.size() > expected.size());
     }
 
     const TempDir folder{MemoryFolder()};
@@ -269,33 +300,6 @@ TEST_CASE("spenders are those of the active chain", "[spenderindex]")
 {
     Machine machine;
     const Path folder = machine.folder / "txospenderindex";
-    const auto check = [&](const SpenderIndex& index, const HeaderNode* tip) {
-        std::map<OutPoint, std::pair<BlockHash, Txid>> expected;
-        std::set<OutPoint> all;
-        for (const auto& [hash, raw] : machine.bytes) {
-            BlockView block;
-            Must(block.Parse(raw));
-            const HeaderNode* const node = machine.chain.Read().Find(hash);
-            for (const TxView& tx : block.Txs().subspan(1)) {
-                for (const InputView& input : tx.inputs) {
-                    all.insert(input.Prevout());
-                    if (tip->Ancestor(node->height) != node) continue;
-                    expected[input.Prevout()] = {hash, tx.txid};
-                }
-            }
-        }
-        const auto is_place = [&](const BlockHash& block, const FilePos& place) {
-            return StoredBlock(*machine.chain.Read().Find(block)).data == place;
-        };
-        for (const OutPoint& output : all) {
-            const auto found = Must(index.Find(machine.chain.Blocks(), output, is_place));
-            REQUIRE(found.has_value() == expected.contains(output));
-            if (!found) continue;
-            REQUIRE(found->block == expected[output].first);
-            REQUIRE(found->tx->Id() == expected[output].second);
-        }
-        REQUIRE(all.size() > expected.size());
-    };
     std::map<Bytes, Bytes> at_b;
     for (const bool restart : {false, true}) {
         std::unique_ptr<SpenderIndex> index;
@@ -310,7 +314,7 @@ TEST_CASE("spenders are those of the active chain", "[spenderindex]")
                 Must(followed->follower.Open());
             }
             Must(followed->follower.CatchUp());
-            check(*index, tip);
+            machine.CheckSpenders(*index, tip);
         }
         if (!restart) at_b = RecordsOf(index->Db());
         CHECK(RecordsOf(index->Db()) == at_b); // the key of the hashes stays, too
@@ -324,8 +328,40 @@ TEST_CASE("spenders are those of the active chain", "[spenderindex]")
             stale.Put(elsewhere, {});
         }
         Must(index->Db().Write(stale));
-        check(*index, machine.tip_b);
+        machine.CheckSpenders(*index, machine.tip_b);
     }
+}
+
+TEST_CASE("any step of the spender index's disk fails once", "[spenderindex]")
+{
+    Machine machine;
+    FailEachStep(
+        machine.chain, machine.tip_a, machine.tip_b,
+        [](std::unique_ptr<KvStore> db) {
+            return std::make_unique<SpenderIndex>(TestEnv(), std::move(db));
+        },
+        [&](const SpenderIndex& index) { machine.CheckSpenders(index, machine.tip_b); });
+}
+
+TEST_CASE("any step of the disk of coin statistics fails once", "[coinstatsindex]")
+{
+    Machine machine;
+    std::map<Bytes, Bytes> expected;
+    FailEachStep(
+        machine.chain, machine.tip_a, machine.tip_b,
+        [&](std::unique_ptr<KvStore> db) {
+            return std::make_unique<CoinStatsIndex>(machine.params.consensus, std::move(db));
+        },
+        [&](const CoinStatsIndex& index) {
+            std::map<Bytes, Bytes> records = RecordsOf(index.Db());
+            if (expected.empty()) expected = records;
+            // If it had reached b, the records of b's blocks were kept by hash on its way to a.
+            std::erase_if(records, [&](const auto& record) {
+                return record.first[0] == 's' && !expected.contains(record.first);
+            });
+            CHECK((records == expected)); // too long to be printed
+        });
+    CHECK(expected.size() > 10);
 }
 
 TEST_CASE("statistics of coins are the same by any way", "[coinstatsindex]")
