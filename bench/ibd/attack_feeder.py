@@ -5,9 +5,11 @@
 Connects and shakes hands for each `peer-*.bin` of the folder, says `ready`, and sends after a line
 on its input. A ping follows what each peer sends; when all are answered, or their connections are
 closed, it says `done OPEN` with the number of connections that are still open. In a process of its
-own, so that its time is not the node's, and without looking at what it sends.
+own, so that its time is not the node's, and without looking at what it sends. It has the lowest
+priority, because an attacker does not use the node's processors.
 """
 
+import os
 import selectors
 import socket
 import sys
@@ -84,6 +86,7 @@ def serve(sender, events):
 
 
 def main():
+    os.nice(19)
     port, folder = int(sys.argv[1]), Path(sys.argv[2])
     senders = [Sender(port, path.read_bytes()) for path in sorted(folder.glob("peer-*.bin"))]
     print("ready", flush=True)

@@ -4,10 +4,10 @@
 #include "consensus/merkle.h"
 #include "crypto/sha256_batch.h"
 #include "swiftsync/file_block_source.h"
+#include "util/thread_time.h"
 #include "util/threads.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace ibd::bench {
 
@@ -99,33 +99,22 @@ Result<FloorResult> RunFloor(Env& env, const BlockStore& store, const HeaderNode
     return sum;
 }
 
-namespace {
-
-double ThreadSeconds()
-{
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
-} // namespace
-
 Result<double> TimeWitnessHashes(Env& env, const BlockStore& store, const HeaderNode& tip)
 {
     FileBlockSupply supply(env, store, tip);
     IBD_RETURN_IF_ERROR(supply.Begin([](int32_t) { return false; }));
     const auto source = supply.MakeSource();
-    double seconds = 0;
+    std::chrono::nanoseconds spent{};
     BlockView view;
     SuppliedBlock block;
     std::vector<Wtxid> ids;
     for (;;) {
         IBD_ASSIGN_OR_RETURN(const bool more, source->Next(block));
-        if (!more) return seconds;
+        if (!more) return std::chrono::duration<double>(spent).count();
         IBD_RETURN_IF_ERROR(view.Parse(block.bytes));
-        const double start = ThreadSeconds();
+        const std::chrono::nanoseconds start = ThreadCpuTime();
         ComputeWitnessHashes(view, ids);
-        seconds += ThreadSeconds() - start;
+        spent += ThreadCpuTime() - start;
     }
 }
 

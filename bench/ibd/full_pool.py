@@ -101,17 +101,13 @@ def pool_file(path, txs):
     return str(path)
 
 
-# Core's checks of its own state, which are on by default on regtest alone.
-NO_CHECKS = ("-checkmempool=0", "-checkblockindex=0", "-checkaddrman=0")
-
-
 class Program(framework.Node):
     """bitcoind, ours or Core's, with a port for peers."""
 
     def __init__(self, bitcoind, folder, *options):
         super().__init__(folder, "regtest", [
             "-listen=1", "-noconnect", "-dnsseed=0", "-persistmempool=0", "-checkblocks=1",
-            *NO_CHECKS, *options])
+            *measure.NO_CHECKS, *options])
         self.binary = bitcoind
         self.p2p_port = framework.free_port()
 

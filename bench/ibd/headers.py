@@ -105,7 +105,7 @@ def sync(args, name, program, server):
     work = WORK_OF_A_BLOCK * (args.headers - PER_MESSAGE // 2)
     with subprocess.Popen([
             str(program), "-regtest", f"-datadir={datadir}", "-server=1", f"-rpcport={rpc_port}",
-            "-checkblockindex=0", "-listen=0", "-dnsseed=0", "-fixedseeds=0",
+            *measure.NO_CHECKS, "-listen=0", "-dnsseed=0", "-fixedseeds=0",
             "-printtoconsole=0", "-v2transport=0",
             f"-connect=127.0.0.1:{server.port}", f"-minimumchainwork={work:064x}"]) as process:
         before = 0.0

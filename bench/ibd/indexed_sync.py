@@ -81,7 +81,7 @@ class Bench:
         result = measure.until(
             who,
             [*self.programs[who], "-regtest", f"-datadir={self.folder}", "-reindex", "-listen=0",
-             "-connect=0", f"-rpcport={port}", "-minimumchainwork=0",
+             "-connect=0", f"-rpcport={port}", "-minimumchainwork=0", *measure.NO_CHECKS,
              f"-assumevalid={self.summary['hints_hash']}", *ONE],
             self.folder, port, "getindexinfo", self.done, LOOK_EVERY, looked)
         result["peak"] = peak

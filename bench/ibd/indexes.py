@@ -59,7 +59,7 @@ class Bench:
         result = measure.until(
             f"{who} {options}",
             [*command, "-regtest", f"-datadir={folder}", "-listen=0", "-connect=0",
-             f"-rpcport={port}", self.trusted, "-checkblocks=1", *options],
+             f"-rpcport={port}", self.trusted, "-checkblocks=1", *measure.NO_CHECKS, *options],
             folder, port, "getindexinfo", lambda answer: self.synced(answer, len(options)))
         measure.say(f"{who}, {' '.join(options)}", result)
         return result

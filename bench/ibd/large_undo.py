@@ -30,7 +30,7 @@ from large_coins import chain_of_large_coins  # noqa: E402
 MAX_RATIO = 1.2  # the target
 REGTEST_MAGIC = bytes.fromhex("fabfb5da")
 OPTIONS = ("-dbcache=450", "-par=2", "-assumevalid=0", "-listen=0", "-connect=0",
-           "-checkblockindex=0")
+           *measure.NO_CHECKS)
 BASELINE_LEVEL = 1
 
 

@@ -144,11 +144,16 @@ def until(who, command, datadir, port, method, done, look_every=0.05, looked=lam
     return result
 
 
+# Core's checks of its own state, which are on by default on regtest alone; of the block index after
+# each block of a -reindex.
+NO_CHECKS = ("-checkmempool=0", "-checkblockindex=0", "-checkaddrman=0")
+
+
 def local_sync(program, datadir, height, *options):
     """The command by which our program or Core's syncs a regtest directory up to `height` from
     local files."""
     return [program, "-regtest", f"-datadir={datadir}", "-dbcache=450", "-server=0", "-listen=0",
-            "-connect=0", f"-stopatheight={height}", *options]
+            "-connect=0", f"-stopatheight={height}", *NO_CHECKS, *options]
 
 
 def bitcoind(build, datadir, height, *options):

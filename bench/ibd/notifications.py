@@ -89,7 +89,7 @@ class Bench:
         address = ("127.0.0.1", framework.free_port())
         node = framework.Node(self.folder, "regtest", [
             "-ibdbooster=0", self.assumed(), "-minimumchainwork=0", "-listen=0", "-connect=0",
-            "-checkblockindex=0", "-checkblocks=1", f"-maxtipage={1 << 40}", "-dbcache=1000",
+            *measure.NO_CHECKS, "-checkblocks=1", f"-maxtipage={1 << 40}", "-dbcache=1000",
             *(f"-zmqpub{topic}=tcp://{address[0]}:{address[1]}" for topic in TOPICS[who])])
         node.start()
         listening = Listening(TOPICS[who], address)

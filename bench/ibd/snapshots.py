@@ -44,7 +44,7 @@ MIN_LOADING, MAX_PROOF = 3, 1.3  # the targets
 LOOK_EVERY = 0.1  # seconds
 PROVEN = "the history below is proven"  # in the log
 IMPORTED = "blocks from external file"  # in the log
-AS_ALONE = ("-listen=0", "-connect=0", "-checkblockindex=0", "-checkblocks=1")
+AS_ALONE = ("-listen=0", "-connect=0", *measure.NO_CHECKS, "-checkblocks=1")
 
 
 def scripts(count, chance):

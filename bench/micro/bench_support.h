@@ -3,10 +3,11 @@
 // --once, as ctest runs it, everything is done a single time and only its working is tested.
 #pragma once
 
+#include "util/thread_time.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 namespace ibd::bench {
 
@@ -36,12 +37,7 @@ public:
 
     bool Once() const { return m_once; }
     /** CPU time of this thread. */
-    static double CpuNs()
-    {
-        timespec now;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        return double(now.tv_sec) * 1e9 + double(now.tv_nsec);
-    }
+    static double CpuNs() { return static_cast<double>(ThreadCpuTime().count()); }
 
 private:
     static constexpr int kRounds = 5;

@@ -91,7 +91,8 @@ class Node:
                     f"-rpcport={RPC_PORT}", "-rpcclienttimeout=0"]
         self.command = [binaries / "bitcoind", f"-datadir={data}", "-regtest",
                         f"-rpcport={RPC_PORT}", "-printtoconsole=0", "-listen=0", "-connect=0",
-                        f"-assumevalid={summary['hints_hash']}", "-minimumchainwork=0"]
+                        f"-assumevalid={summary['hints_hash']}", "-minimumchainwork=0",
+                        "-checkblockindex=0"]  # a check of Core that is on on regtest alone
         self.net = data / "regtest"
         self.tip = summary["height"]
         self.full = summary["hints_height"]  # blocks above have nothing but a coinbase
