@@ -354,6 +354,7 @@ int Main(int argc, char* argv[])
 int main(int argc, char* argv[])
 {
     ibd::PrepareProcess(ibd::BrokenPipe::kFailsWrite);
+    ibd::MergeFreedMemoryAtOnce();
     ibd::InstallLastWords();
     umask(077); // as in Core, files are only for the user
     return ibd::Main(argc, argv);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <malloc.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -18,6 +19,13 @@ void PrepareProcess(BrokenPipe broken_pipe)
         // The lowest free number is `fd`. Without /dev/null it stays closed.
         (void)!::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
     }
+}
+
+void MergeFreedMemoryAtOnce()
+{
+#ifdef M_MXFAST
+    (void)::mallopt(M_MXFAST, 0);
+#endif
 }
 
 pid_t StartShell(const std::string& line)

@@ -25,6 +25,11 @@ enum class BrokenPipe {
  *  of SIGCHLD, so that ended children can be waited for. */
 void PrepareProcess(BrokenPipe broken_pipe);
 
+/** Freed memory is merged with its neighbours at once. Otherwise glibc puts it off for small blocks
+ *  and then merges all of them in one call of free(), on any thread: 5 ms while a block is being
+ *  connected (bench/ibd/relay_attacks.py). Call it before other threads start. */
+void MergeFreedMemoryAtOnce();
+
 /** Starts `sh -c <line>` with no signal blocked or ignored. Returns its pid, or -1. */
 pid_t StartShell(const std::string& line);
 
