@@ -12,14 +12,19 @@ namespace {
 /** Transactions of the list that are visited under one lock. */
 constexpr size_t kAtOnce = 256;
 
-PeerPool::Entry EntryOf(const PoolTx& tx)
+double MiningRateOf(const PoolTx& tx)
 {
     const FeeSize& sum = tx.cluster->chunks[tx.chunk].sum;
+    return static_cast<double>(sum.fee) / static_cast<double>(sum.size);
+}
+
+PeerPool::Entry EntryOf(const PoolTx& tx)
+{
     return {.tx = tx.tx,
             .fee = tx.fee,
             .vsize = tx.vsize,
             .sequence = tx.sequence,
-            .mining_rate = static_cast<double>(sum.fee) / static_cast<double>(sum.size),
+            .mining_rate = MiningRateOf(tx),
             .has_parents = !tx.parents.empty()};
 }
 
@@ -81,6 +86,16 @@ std::vector<PeerPool::Entry> PoolForPeers::InMiningOrder(std::span<const Wtxid> 
         if (const PoolTx* const tx = m_pool.FindWitness(id)) found.push_back(tx);
     }
     return Sorted(std::move(found));
+}
+
+std::vector<std::optional<double>> PoolForPeers::MiningRates(std::span<const Wtxid> ids) const
+{
+    std::vector<std::optional<double>> out(ids.size());
+    const Lock lock(m_pool.mutex);
+    for (size_t i = 0; i < ids.size(); ++i) {
+        if (const PoolTx* const tx = m_pool.FindWitness(ids[i])) out[i] = MiningRateOf(*tx);
+    }
+    return out;
 }
 
 std::vector<PeerPool::Entry> PoolForPeers::AncestorsOf(const Wtxid& id) const

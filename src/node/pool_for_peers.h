@@ -20,6 +20,7 @@ public:
     std::optional<Entry> Find(const TxKey& key) const override;
     std::vector<Entry> All() const override;
     std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const override;
+    std::vector<std::optional<double>> MiningRates(std::span<const Wtxid> ids) const override;
     std::vector<Entry> AncestorsOf(const Wtxid& id) const override;
     uint64_t Sequence() const override;
     Amount FullRate() const override;
@@ -29,6 +30,8 @@ public:
     void SetBroadcast(const Txid& id) override;
     bool HasRoom(size_t bytes) const override { return m_intake.HasRoom(bytes); }
     void Offer(TxOffer offer) override { m_intake.Put(std::move(offer)); }
+    void PauseChecks() override { m_intake.Pause(); }
+    void ResumeChecks() override { m_intake.Resume(); }
     std::vector<TxAnswer> TakeAnswers() override { return m_intake.TakeAnswers(); }
     /** A transaction that the pool adds or removes meanwhile may be left out. */
     void ForEachTransaction(const Visit& more) const override;

@@ -1,22 +1,9 @@
 // See tx_intake.h.
 #include "node/tx_intake.h"
 
-#include <ctime>
+#include "util/thread_time.h"
 
 namespace ibd {
-
-namespace {
-
-/** CPU time of this thread: a peer must not be charged for waiting on a lock, for example while a
- *  block is connected. */
-OfferQueue::Time CpuTime()
-{
-    timespec now{};
-    CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
-    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-} // namespace
 
 void TxIntake::Start(std::function<void()> news, std::function<void(const Error&)> fatal)
 {
@@ -31,7 +18,7 @@ void TxIntake::Stop()
         const Lock lock(m_mutex);
         m_stopping = true;
         m_queue.Clear();
-        m_filled.notify_all();
+        m_changed.notify_all();
     }
     m_thread.Join();
 }
@@ -49,8 +36,21 @@ void TxIntake::Put(TxOffer offer)
         const Lock lock(m_mutex);
         m_queue.Put(std::move(offer));
     }
-    m_filled.notify_one(); // notified without the lock, for which the woken thread would
-                           // immediately wait
+    m_changed.notify_one(); // notified without the lock, for which the woken thread would
+                            // immediately wait
+}
+
+void TxIntake::Pause()
+{
+    const Lock lock(m_mutex);
+    m_pause_end = std::chrono::steady_clock::now() + PeerPool::kMostPause;
+}
+
+void TxIntake::Resume()
+{
+    const Lock lock(m_mutex);
+    m_pause_end.reset();
+    m_changed.notify_one();
 }
 
 std::vector<TxAnswer> TxIntake::TakeAnswers()
@@ -59,11 +59,23 @@ std::vector<TxAnswer> TxIntake::TakeAnswers()
     return std::exchange(m_answers, {});
 }
 
+/** Waits for an offer and for the end of a pause. */
+void TxIntake::WaitForOffer()
+{
+    while (!m_stopping && (m_queue.IsEmpty() || m_pause_end)) {
+        if (!m_pause_end) {
+            m_changed.wait(m_mutex);
+        } else if (m_changed.wait_until(m_mutex, *m_pause_end) == std::cv_status::timeout) {
+            m_pause_end.reset();
+        }
+    }
+}
+
 /** Nothing: the end. */
 std::optional<TxOffer> TxIntake::Next()
 {
     const Lock lock(m_mutex);
-    while (m_queue.IsEmpty() && !m_stopping) m_filled.wait(m_mutex);
+    WaitForOffer();
     if (m_stopping) return std::nullopt;
     return m_queue.Take();
 }
@@ -71,10 +83,18 @@ std::optional<TxOffer> TxIntake::Next()
 void TxIntake::Work()
 {
     while (std::optional<TxOffer> offer = Next()) {
-        const OfferQueue::Time begin = CpuTime();
+        GiveWay();
+        // CPU time: a peer must not be charged for waiting on a lock.
+        const OfferQueue::Time begin = ThreadCpuTime();
         TxAnswer answer = Check(std::move(*offer));
-        if (Answered(std::move(answer), CpuTime() - begin)) m_news();
+        if (Answered(std::move(answer), ThreadCpuTime() - begin)) m_news();
     }
+}
+
+/** A thread that has slept for a mutex loses against one that takes it again at once. */
+void TxIntake::GiveWay() const
+{
+    for (int i = 0; i < kMostYields && m_pool.mutex.IsWanted(); ++i) std::this_thread::yield();
 }
 
 /** Whether the peers' thread must be woken now. That costs as much as a small check, so while small

@@ -42,11 +42,19 @@ public:
     bool HasRoom(size_t bytes) const;
     /** There must be room. */
     void Put(TxOffer offer);
+    /** No further check starts until Resume(), or for PeerPool::kMostPause. */
+    void Pause();
+    void Resume();
     std::vector<TxAnswer> TakeAnswers();
 
 private:
+    /** Turns of other threads at the pool's mutex before a check. */
+    static constexpr int kMostYields = 1'000;
+
     void Work();
+    void GiveWay() const;
     bool Answered(TxAnswer answer, OfferQueue::Time took);
+    void WaitForOffer() IBD_REQUIRES(m_mutex);
     std::optional<TxOffer> Next();
     TxAnswer Check(TxOffer offer);
     void CheckSingle(TxAnswer& answer);
@@ -61,9 +69,10 @@ private:
     std::function<void(const Error&)> m_fatal;
 
     mutable Mutex m_mutex;
-    std::condition_variable_any m_filled;
+    std::condition_variable_any m_changed;
     OfferQueue m_queue IBD_GUARDED_BY(m_mutex);
     std::vector<TxAnswer> m_answers IBD_GUARDED_BY(m_mutex);
+    std::optional<std::chrono::steady_clock::time_point> m_pause_end IBD_GUARDED_BY(m_mutex);
     bool m_stopping IBD_GUARDED_BY(m_mutex) = false;
     NamedThread m_thread;
 };

@@ -53,11 +53,13 @@ public:
 
     /** Verdicts are held back. */
     bool held = false;
+    bool paused = false; //!< by PauseChecks()
+    size_t pauses = 0;
     size_t room = 16 << 20; //!< bytes of offers that wait
     Amount full_rate = 0;
     std::vector<TxOffer> offers; //!< all so far
     std::set<Txid> unbroadcast;
-    mutable size_t asked = 0; //!< transactions in calls of InMiningOrder()
+    mutable size_t asked = 0;   //!< transactions in calls of InMiningOrder() and MiningRates()
     mutable size_t lookups = 0; //!< by Has()
 
     void Add(const TransactionRef& tx)
@@ -123,6 +125,16 @@ public:
         });
         return out;
     }
+    std::vector<std::optional<double>> MiningRates(std::span<const Wtxid> ids) const override
+    {
+        asked += ids.size();
+        std::vector<std::optional<double>> out;
+        for (const Wtxid& id : ids) {
+            const auto entry = Find({id, true});
+            out.push_back(entry ? std::optional(entry->mining_rate) : std::nullopt);
+        }
+        return out;
+    }
     std::vector<Entry> AncestorsOf(const Wtxid& id) const override
     {
         std::map<Txid, Entry> found;
@@ -166,6 +178,12 @@ public:
         offers.push_back(offer);
         m_waiting.push_back(std::move(offer));
     }
+    void PauseChecks() override
+    {
+        paused = true;
+        ++pauses;
+    }
+    void ResumeChecks() override { paused = false; }
     std::vector<TxAnswer> TakeAnswers() override
     {
         std::vector<TxAnswer> out;

@@ -64,6 +64,7 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
         // The pool is unlikely to have transactions of a block far above the tip.
         return asked ? AskInFull(peer, node) : m_headers.Process(peer, {message.header});
     }
+    PauseTxChecks(node);
     const bool may_ask = asked_peers < kMaxDownloads &&
                          Downloader().Requests().CountTo(peer.Id()) < BlockDownloader::kMinInFlight;
     if (asked || may_ask) {
@@ -71,6 +72,15 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
     } else {
         FillAtOnce(peer, node, message);
     }
+}
+
+/** Checks of transactions leave the processor and the pool to a new block until it is the tip. A
+ *  pause costs the sender a proof of work each time, so that it cannot stop the checks for long. */
+void CompactRelay::PauseTxChecks(const HeaderNode& node)
+{
+    if (!m_at.pool || node.chain_work <= m_paused_for) return;
+    m_paused_for = node.chain_work;
+    m_at.pool->PauseChecks();
 }
 
 /** The first peer asked for a block is also asked for its missing transactions. Other peers are
@@ -140,6 +150,13 @@ void CompactRelay::FillAtOnce(Peer& peer, const HeaderNode& node,
     if (InitPartial(partial, node, message) != PartialBlock::Status::kOk) return;
     Bytes raw;
     if (FillBlock(partial, node, {}, raw) != PartialBlock::Status::kOk) return;
+    Deliver(peer, node, std::move(raw));
+}
+
+/** A complete block. */
+void CompactRelay::Deliver(Peer& peer, const HeaderNode& node, Bytes raw)
+{
+    if (m_at.pool) m_at.pool->PauseChecks();
     m_blocks.Deliver(peer, {&node, peer.Id(), std::move(raw), true});
 }
 
@@ -183,7 +200,7 @@ void CompactRelay::FillPartial(Peer& peer, const HeaderNode& node,
     switch (FillBlock(partial, node, txs, raw)) {
     case PartialBlock::Status::kOk:
         Downloader().Received(peer.Id(), node, m_peers.Now());
-        return m_blocks.Deliver(peer, {&node, peer.Id(), std::move(raw), true});
+        return Deliver(peer, node, std::move(raw));
     case PartialBlock::Status::kInvalid:
         return Refuse(peer, node, "invalid compact block/non-matching block transactions");
     case PartialBlock::Status::kFailed: break;

@@ -28,6 +28,8 @@ private:
     PartialBlock::Status InitPartial(PartialBlock& partial, const HeaderNode& node,
                                      const CompactBlockMessage& message) const;
     void FillAtOnce(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message);
+    void PauseTxChecks(const HeaderNode& node);
+    void Deliver(Peer& peer, const HeaderNode& node, Bytes raw);
     void HandleBlockTxn(Peer& peer, ByteSpan payload);
     void FillPartial(Peer& peer, const HeaderNode& node, std::span<const TransactionRef> txs);
     PartialBlock::Status FillBlock(PartialBlock& partial, const HeaderNode& node,
@@ -46,6 +48,7 @@ private:
     const BlockAnnouncing& m_announcing;
     BlockRelay& m_blocks;
     const TxRelay& m_txs;
+    Arith256 m_paused_for; //!< chain work of the last block for which checks were paused
 };
 
 } // namespace ibd

@@ -99,14 +99,18 @@ bool PeerManager::Work()
     m_next.reset();
     for (size_t left = all.size(); left > 0; --left) {
         if (it == all.end()) it = all.begin();
+        const uint64_t before = m_steps;
         more |= WorkOn(*it->second);
         ++it;
-        // If no step was done, all peers are visited, so that messages received meanwhile are not
-        // missed.
-        if (left == 1 || m_steps == steps || m_at.env.MonotonicMicros() < end) continue;
+        m_idle = m_steps == before ? m_idle + 1 : 0;
+        // If no peer has had a step, all are visited in one call, so that messages received
+        // meanwhile are not missed.
+        const bool may_stop = m_steps != steps || m_idle < all.size();
+        if (left == 1 || !may_stop || m_at.env.MonotonicMicros() < end) continue;
         m_next = it == all.end() ? all.begin()->first : it->first;
         return true;
     }
+    m_idle = 0;
     return more;
 }
 

@@ -67,10 +67,11 @@ public:
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
 
     /** Reads at most one message of each peer and does its due work, or as much of that as fits
-     *  into kWorkTime; then the next call continues. Returns whether more can be done at once;
-     *  otherwise call it after an arrival, and ten times a second. */
+     *  into kWorkTime; then the next call continues. A block that arrives goes before it. Returns
+     * whether more can be done at once; otherwise call it after an arrival, and ten times a second.
+     */
     bool Work();
-    static constexpr int64_t kWorkTime = 1'000; //!< microseconds
+    static constexpr int64_t kWorkTime = 250; //!< microseconds
 
     // For the user.
 
@@ -134,6 +135,7 @@ private:
     PeerRotation m_rotation{m_peers, m_headers, m_blocks};
     std::optional<PeerId> m_next; //!< the peer at which Work() continues; nothing: the first
     uint64_t m_steps = 0;         //!< messages read, and further answers to one
+    size_t m_idle = 0; //!< peers visited without a step since the last one or a whole round
 };
 
 } // namespace ibd

@@ -6,6 +6,7 @@
 #include "consensus/rule_result.h"
 #include "net/wire/compact_block.h"
 
+#include <chrono>
 #include <compare>
 #include <optional>
 #include <span>
@@ -68,6 +69,8 @@ public:
     virtual std::vector<Entry> All() const = 0;
     /** The pool's transactions with these wtxids, in mining order: parents first. */
     virtual std::vector<Entry> InMiningOrder(std::span<const Wtxid> ids) const = 0;
+    /** Entry::mining_rate of each; nothing: it is not in the pool. */
+    virtual std::vector<std::optional<double>> MiningRates(std::span<const Wtxid> ids) const = 0;
     /** Its ancestors in the pool, in mining order. */
     virtual std::vector<Entry> AncestorsOf(const Wtxid& id) const = 0;
     /** Number of changes so far. */
@@ -89,6 +92,10 @@ public:
     /** Queues an offer for checking; requires HasRoom(). At most one offer of each peer may wait.
      */
     virtual void Offer(TxOffer offer) = 0;
+    /** No further check starts until ResumeChecks(), or for kMostPause. */
+    virtual void PauseChecks() = 0;
+    virtual void ResumeChecks() = 0;
+    static constexpr std::chrono::milliseconds kMostPause{100};
     /** The verdicts since the last call, in the order of the checks. */
     virtual std::vector<TxAnswer> TakeAnswers() = 0;
 };

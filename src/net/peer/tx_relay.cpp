@@ -353,6 +353,7 @@ TxFetcher::Package TxRelay::Refuse(PeerId peer, const TransactionRef& tx, const 
 void TxRelay::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
     const HeaderNode* const before = std::exchange(m_tip, &tip);
+    if (Pool()) Pool()->ResumeChecks();
     if (!Pool() || m_at.chain.IsInitialBlockDownload()) return;
     m_fetcher.TipChanged();
     if (before && before != &fork) m_fetcher.BlockDisconnected();

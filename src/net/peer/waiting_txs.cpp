@@ -17,23 +17,32 @@ std::vector<PeerPool::Entry> WaitingTxs::Renew(const PeerPool& pool, const std::
     return entries;
 }
 
-/** The pool is queried for a bounded number at a time, because the query holds its mutex. */
-void WaitingTxs::GiveTurns(const PeerPool& pool)
+// The pool is queried for a bounded number at a time, because the query holds its mutex. All at an
+// announcement would take tens of milliseconds if many have come.
+bool WaitingTxs::GiveTurns(const PeerPool& pool)
 {
-    const size_t turns = kMoreAsked + kTurnsOfNew * m_came;
-    for (size_t left = std::min(turns, Count()); left > 0;) {
-        const std::vector<Wtxid> ids = Next(std::min(left, kMoreAsked));
-        if (ids.empty()) return;
-        left -= ids.size();
-        (void)Renew(pool, ids);
+    if (m_due < kMoreAsked) return false;
+    m_due = std::min(m_due, Count());
+    const std::vector<Wtxid> ids = Next(std::min(m_due, kMoreAsked));
+    m_due -= ids.size();
+    const std::vector<std::optional<double>> rates = pool.MiningRates(ids);
+    for (size_t i = 0; i < ids.size(); ++i) {
+        if (rates[i]) {
+            Add(ids[i], *rates[i]);
+        } else {
+            Erase(ids[i]);
+        }
     }
+    return m_due >= kMoreAsked;
 }
 
 void WaitingTxs::Announce(const PeerPool& pool, size_t most,
                           const std::function<bool(const PeerPool::Entry&)>& announce)
 {
-    if (Count() > most + kMoreAsked) GiveTurns(pool);
-    m_came = 0;
+    if (Count() > most + kMoreAsked) {
+        m_due += kMoreAsked;
+        (void)GiveTurns(pool);
+    }
     const std::vector<PeerPool::Entry> best = Renew(pool, Best(most + kMoreAsked));
     const bool more_wait = Count() > best.size();
     size_t left = most;

@@ -3,12 +3,11 @@
 //
 // They are announced in the pool's current mining order. Because many may wait, the pool is not
 // queried for all of them each time: they are ordered here by the rates that it returned before. An
-// announcement queries the best of these and, if more wait, some of the others in turn, which
-// updates their rates. So if few wait, the order is exact. Otherwise a transaction whose rate rose
-// since its last query may be late, but never later than one that spends it.
-//
-// A transaction that left the pool is removed in its turn. For each one added, two have a turn, so
-// transactions that left cannot outnumber the others for long.
+// announcement queries the best of these. If more wait, the others are queried in turn, which
+// updates their rates: kMoreAsked for each announcement, and two for each transaction added. So if
+// few wait, the order is exact. Otherwise a transaction whose rate rose since its last query may be
+// late, but never later than one that spends it. A transaction that left the pool is removed in its
+// turn, so gone transactions cannot outnumber the others for long.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -22,7 +21,8 @@ namespace ibd {
 
 class WaitingTxs {
 public:
-    /** Transactions that an announcement queries besides the announced ones. */
+    /** Transactions that an announcement queries besides the announced ones, and that have a turn
+     *  at a time. */
     static constexpr size_t kMoreAsked = 200;
     /** Turns of others for each added transaction. */
     static constexpr size_t kTurnsOfNew = 2;
@@ -42,7 +42,7 @@ public:
     void Come(const Wtxid& id, double rate)
     {
         Add(id, rate);
-        ++m_came;
+        m_due += kTurnsOfNew;
     }
     /** False: it did not wait. */
     bool Erase(const Wtxid& id)
@@ -57,11 +57,13 @@ public:
     {
         m_rates.clear();
         m_order.clear();
-        m_came = 0;
+        m_due = 0;
     }
     bool Has(const Wtxid& id) const { return m_rates.contains(id); }
     size_t Count() const { return m_rates.size(); }
 
+    /** Gives up to kMoreAsked turns that are due; call it often. Returns whether more are due. */
+    bool GiveTurns(const PeerPool& pool);
     /** Removes transactions in the order of mining, parents first, and hands them to `announce`,
      *  until it has returned true `most` times or no more wait. */
     void Announce(const PeerPool& pool, size_t most,
@@ -91,12 +93,11 @@ public:
 
 private:
     std::vector<PeerPool::Entry> Renew(const PeerPool& pool, const std::vector<Wtxid>& ids);
-    void GiveTurns(const PeerPool& pool);
 
     std::map<Wtxid, double> m_rates;
     std::set<std::pair<double, Wtxid>> m_order;
-    Wtxid m_last;      //!< that Next() returned
-    size_t m_came = 0; //!< since the last announcement
+    Wtxid m_last;     //!< that Next() returned
+    size_t m_due = 0; //!< turns
 };
 
 } // namespace ibd

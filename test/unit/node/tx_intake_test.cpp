@@ -150,6 +150,30 @@ TEST_CASE("the intake takes 16 MiB, with those under check, or one larger offer"
     CHECK_FALSE(scene.fatal);
 }
 
+TEST_CASE("a pause begins after the check under way, and ends by itself or before", "[tx_intake]")
+{
+    Scene scene;
+    scene.is_shut = true;
+    scene.Start();
+    scene.intake.Put({.peer = 0, .txs = {scene.Good()}});
+    scene.reached.acquire();
+    scene.is_shut = false;
+    const auto begin = std::chrono::steady_clock::now();
+    scene.intake.Pause();
+    scene.opened.release();
+    CHECK(scene.Answers(1).size() == 1);
+    scene.intake.Put({.peer = 1, .txs = {scene.Good()}});
+    CHECK(scene.Answers(1).size() == 1);
+    CHECK(std::chrono::steady_clock::now() - begin >= PeerPool::kMostPause);
+
+    scene.intake.Pause();
+    scene.intake.Put({.peer = 2, .txs = {scene.Good()}});
+    CHECK(scene.intake.TakeAnswers().empty());
+    scene.intake.Resume();
+    CHECK(scene.Answers(1).size() == 1);
+    CHECK_FALSE(scene.fatal);
+}
+
 TEST_CASE("the verdicts on small transactions are reported together", "[tx_intake]")
 {
     Scene scene;

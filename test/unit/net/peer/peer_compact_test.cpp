@@ -1,6 +1,7 @@
 // Compact blocks between peers: announcements, requests, answers, and the treatment of peers that
 // send malformed data.
 #include "net/peer_store.h"
+#include "sim/model_pool.h"
 
 #include "support/catch.h"
 
@@ -15,8 +16,9 @@ constexpr uint32_t kSpends = 4;
 
 /** A node that has caught up, and a chain of the same blocks that is ahead of it. */
 struct Scene {
-    explicit Scene(PeerOptions options = {}, const TransactionSource* pool = nullptr)
-        : node(RegtestParams(), std::move(options), 1, nullptr, pool)
+    explicit Scene(PeerOptions options = {}, const TransactionSource* pool = nullptr,
+                   PeerPool* tx_pool = nullptr)
+        : node(RegtestParams(), std::move(options), 1, nullptr, pool, nullptr, tx_pool)
     {
         for (TestChain* chain : {&node.chain, &theirs}) {
             chain->first_time = kStart - 100;
@@ -282,6 +284,30 @@ TEST_CASE("what a pool has is not asked for", "[peer_compact]")
     node.Say(peer, Scene::Compact(all));
     CHECK(scene.Missing(peer).empty());
     CHECK(scene.Has(all));
+}
+
+TEST_CASE("checks of transactions pause while a compact block becomes the tip", "[peer_compact]")
+{
+    sim::ModelPool pool;
+    Scene scene({}, nullptr, &pool);
+    TestNode& node = scene.node;
+    const PeerId peer = scene.Befriend(ConnectionKind::kInbound, "1.1.1.1:1");
+    const MadeBlock& block = scene.Next();
+    scene.Announce(peer, block);
+    CHECK(pool.pauses == 0);
+    node.Say(peer, Scene::Compact(block));
+    CHECK(pool.pauses == 1);
+    CHECK(pool.paused);
+    pool.paused = false;
+    node.Say(peer, Scene::Compact(block)); // the same proof of work
+    CHECK(pool.pauses == 1);
+    node.Say(peer, Scene::Answer(block, kAllButCoinbase));
+    CHECK(pool.pauses == 2);
+    CHECK(pool.paused);
+    const HeaderNode& tip = node.chain.Tip();
+    REQUIRE(scene.Has(block));
+    node.manager.TipChanged(tip, *tip.prev);
+    CHECK_FALSE(pool.paused);
 }
 
 TEST_CASE("peers that send blocks are asked to announce by compact blocks, three at most",

@@ -145,14 +145,15 @@ TEST_CASE("an announcement asks about few transactions, however many wait", "[wa
     Scene scene;
     std::vector<TransactionRef> all;
     for (Amount fee = 1; fee <= 5'000; ++fee) all.push_back(scene.Make(fee));
-    (void)scene.Announce(kMost); // two turns for each that came
-    CHECK(scene.pool.asked <= all.size() * (1 + WaitingTxs::kTurnsOfNew));
-    size_t told = kMost;
+    size_t told = 0;
     while (scene.waiting.Count() > 0) {
         const std::vector<TransactionRef> now = scene.Announce(kMost);
         // The best first: fees rose.
         for (const TransactionRef& tx : now) REQUIRE(tx == all[all.size() - ++told]);
         REQUIRE(scene.pool.asked <= kMost + 2 * WaitingTxs::kMoreAsked);
+        scene.pool.asked = 0;
+        (void)scene.waiting.GiveTurns(scene.pool);
+        REQUIRE(scene.pool.asked <= WaitingTxs::kMoreAsked);
     }
     CHECK(told == all.size());
 }
@@ -164,6 +165,8 @@ TEST_CASE("transactions that left the pool do not pile up", "[waiting_txs]")
     for (size_t i = 0; i < kStay; ++i) (void)scene.Make(1'000);
     for (int round = 0; round < 100; ++round) {
         for (int i = 0; i < 400; ++i) scene.pool.Remove(scene.Make(i));
+        while (scene.waiting.GiveTurns(scene.pool)) {
+        }
         (void)scene.Announce(0);
         REQUIRE(scene.waiting.Count() <= 2 * (kStay + 400));
     }
