@@ -43,7 +43,7 @@ void TxIntake::Put(TxOffer offer)
 void TxIntake::Pause()
 {
     const Lock lock(m_mutex);
-    m_pause_end = std::chrono::steady_clock::now() + PeerPool::kMostPause;
+    m_pause_end = std::chrono::steady_clock::now() + m_most_pause;
 }
 
 void TxIntake::Resume()
@@ -65,9 +65,11 @@ void TxIntake::WaitForOffer()
     while (!m_stopping && (m_queue.IsEmpty() || m_pause_end)) {
         if (!m_pause_end) {
             m_changed.wait(m_mutex);
-        } else if (m_changed.wait_until(m_mutex, *m_pause_end) == std::cv_status::timeout) {
-            m_pause_end.reset();
+            continue;
         }
+        const auto end = *m_pause_end; // it may change during the wait
+        const bool over = m_changed.wait_until(m_mutex, end) == std::cv_status::timeout;
+        if (over && m_pause_end == end) m_pause_end.reset();
     }
 }
 
@@ -83,18 +85,22 @@ std::optional<TxOffer> TxIntake::Next()
 void TxIntake::Work()
 {
     while (std::optional<TxOffer> offer = Next()) {
-        GiveWay();
         // CPU time: a peer must not be charged for waiting on a lock.
         const OfferQueue::Time begin = ThreadCpuTime();
         TxAnswer answer = Check(std::move(*offer));
         if (Answered(std::move(answer), ThreadCpuTime() - begin)) m_news();
+        GiveWay();
     }
 }
 
 /** A thread that has slept for a mutex loses against one that takes it again at once. */
 void TxIntake::GiveWay() const
 {
-    for (int i = 0; i < kMostYields && m_pool.mutex.IsWanted(); ++i) std::this_thread::yield();
+    if (!m_pool.mutex.IsWanted()) return;
+    const auto end = std::chrono::steady_clock::now() + kMostWay;
+    while (m_pool.mutex.IsWanted() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+    }
 }
 
 /** Whether the peers' thread must be woken now. That costs as much as a small check, so while small

@@ -25,8 +25,9 @@ public:
     static constexpr size_t kSmallOffer = 2'000;
 
     /** All arguments outlive it. */
-    TxIntake(const TxSubmission& door, TxPool& pool, Env& env)
-        : m_door(door), m_pool(pool), m_env(env)
+    TxIntake(const TxSubmission& door, TxPool& pool, Env& env,
+             std::chrono::milliseconds most_pause = PeerPool::kMostPause)
+        : m_door(door), m_pool(pool), m_env(env), m_most_pause(most_pause)
     {
     }
     ~TxIntake() { Stop(); }
@@ -48,8 +49,8 @@ public:
     std::vector<TxAnswer> TakeAnswers();
 
 private:
-    /** Turns of other threads at the pool's mutex before a check. */
-    static constexpr int kMostYields = 1'000;
+    /** The longest time after a check for other threads to take the pool's mutex. */
+    static constexpr std::chrono::microseconds kMostWay{200};
 
     void Work();
     void GiveWay() const;
@@ -65,6 +66,7 @@ private:
     const TxSubmission& m_door;
     TxPool& m_pool;
     Env& m_env;
+    const std::chrono::milliseconds m_most_pause;
     std::function<void()> m_news;
     std::function<void(const Error&)> m_fatal;
 

@@ -64,7 +64,7 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
         // The pool is unlikely to have transactions of a block far above the tip.
         return asked ? AskInFull(peer, node) : m_headers.Process(peer, {message.header});
     }
-    PauseTxChecks(node);
+    PauseTxChecks(node, m_begun);
     const bool may_ask = asked_peers < kMaxDownloads &&
                          Downloader().Requests().CountTo(peer.Id()) < BlockDownloader::kMinInFlight;
     if (asked || may_ask) {
@@ -74,12 +74,13 @@ void CompactRelay::Take(Peer& peer, const HeaderNode& node, const CompactBlockMe
     }
 }
 
-/** Checks of transactions leave the processor and the pool to a new block until it is the tip. A
- *  pause costs the sender a proof of work each time, so that it cannot stop the checks for long. */
-void CompactRelay::PauseTxChecks(const HeaderNode& node)
+/** Checks of transactions leave the processor and the pool to a new block until it is the tip.
+ *  There are two pauses for each chain work above `last`, so that peers cannot stop the checks by
+ *  repeating a block, or by cheap blocks at one height. */
+void CompactRelay::PauseTxChecks(const HeaderNode& node, Arith256& last)
 {
-    if (!m_at.pool || node.chain_work <= m_paused_for) return;
-    m_paused_for = node.chain_work;
+    if (!m_at.pool || node.chain_work <= last) return;
+    last = node.chain_work;
     m_at.pool->PauseChecks();
 }
 
@@ -156,7 +157,7 @@ void CompactRelay::FillAtOnce(Peer& peer, const HeaderNode& node,
 /** A complete block. */
 void CompactRelay::Deliver(Peer& peer, const HeaderNode& node, Bytes raw)
 {
-    if (m_at.pool) m_at.pool->PauseChecks();
+    PauseTxChecks(node, m_completed);
     m_blocks.Deliver(peer, {&node, peer.Id(), std::move(raw), true});
 }
 

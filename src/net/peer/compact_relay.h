@@ -28,7 +28,7 @@ private:
     PartialBlock::Status InitPartial(PartialBlock& partial, const HeaderNode& node,
                                      const CompactBlockMessage& message) const;
     void FillAtOnce(Peer& peer, const HeaderNode& node, const CompactBlockMessage& message);
-    void PauseTxChecks(const HeaderNode& node);
+    void PauseTxChecks(const HeaderNode& node, Arith256& last);
     void Deliver(Peer& peer, const HeaderNode& node, Bytes raw);
     void HandleBlockTxn(Peer& peer, ByteSpan payload);
     void FillPartial(Peer& peer, const HeaderNode& node, std::span<const TransactionRef> txs);
@@ -48,7 +48,9 @@ private:
     const BlockAnnouncing& m_announcing;
     BlockRelay& m_blocks;
     const TxRelay& m_txs;
-    Arith256 m_paused_for; //!< chain work of the last block for which checks were paused
+    // Chain work of the last block for which checks were paused.
+    Arith256 m_begun;     //!< when it was announced
+    Arith256 m_completed; //!< when it was complete
 };
 
 } // namespace ibd

@@ -67,9 +67,9 @@ public:
     void TipChanged(const HeaderNode& tip, const HeaderNode& fork);
 
     /** Reads at most one message of each peer and does its due work, or as much of that as fits
-     *  into kWorkTime; then the next call continues. A block that arrives goes before it. Returns
-     * whether more can be done at once; otherwise call it after an arrival, and ten times a second.
-     */
+     *  into kWorkTime; then the next call continues, after the blocks that were received meanwhile.
+     *  Returns whether more can be done at once; if not, call it after an arrival, and ten times a
+     *  second. */
     bool Work();
     static constexpr int64_t kWorkTime = 250; //!< microseconds
 

@@ -96,7 +96,7 @@ void TxAnnouncer::Maintain(Peer& peer)
     if (!Pool()) return;
     if (peer.may_get_txs) {
         State& state = m_states[peer];
-        (void)state.waiting.GiveTurns(*Pool());
+        state.waiting.GiveTurns(*Pool());
         const bool due = state.next_send < m_peers.Now();
         if (due) state.next_send = NextSend(peer);
         if (due || peer.Permits(kPermitNoBan)) SendTrickle(peer);

@@ -17,14 +17,23 @@ std::vector<PeerPool::Entry> WaitingTxs::Renew(const PeerPool& pool, const std::
     return entries;
 }
 
-// The pool is queried for a bounded number at a time, because the query holds its mutex. All at an
-// announcement would take tens of milliseconds if many have come.
-bool WaitingTxs::GiveTurns(const PeerPool& pool)
+// All turns at an announcement would take tens of milliseconds if many transactions have come.
+void WaitingTxs::GiveTurns(const PeerPool& pool)
 {
-    if (m_due < kMoreAsked) return false;
+    if (m_due < kMoreAsked) return;
     m_due = std::min(m_due, Count());
-    const std::vector<Wtxid> ids = Next(std::min(m_due, kMoreAsked));
-    m_due -= ids.size();
+    size_t left = std::clamp(m_due / kShareAtOnce, kMoreAsked, kMostTurns);
+    left = std::min(left, m_due);
+    m_due -= left;
+    for (; left > 0; left -= std::min(left, kMoreAsked)) {
+        GiveSome(pool, std::min(left, kMoreAsked));
+    }
+}
+
+/** The pool is queried for few at a time, because the query holds its mutex. */
+void WaitingTxs::GiveSome(const PeerPool& pool, size_t most)
+{
+    const std::vector<Wtxid> ids = Next(most);
     const std::vector<std::optional<double>> rates = pool.MiningRates(ids);
     for (size_t i = 0; i < ids.size(); ++i) {
         if (rates[i]) {
@@ -33,16 +42,12 @@ bool WaitingTxs::GiveTurns(const PeerPool& pool)
             Erase(ids[i]);
         }
     }
-    return m_due >= kMoreAsked;
 }
 
 void WaitingTxs::Announce(const PeerPool& pool, size_t most,
                           const std::function<bool(const PeerPool::Entry&)>& announce)
 {
-    if (Count() > most + kMoreAsked) {
-        m_due += kMoreAsked;
-        (void)GiveTurns(pool);
-    }
+    if (Count() > most + kMoreAsked) GiveSome(pool, kMoreAsked);
     const std::vector<PeerPool::Entry> best = Renew(pool, Best(most + kMoreAsked));
     const bool more_wait = Count() > best.size();
     size_t left = most;

@@ -4,10 +4,10 @@
 // They are announced in the pool's current mining order. Because many may wait, the pool is not
 // queried for all of them each time: they are ordered here by the rates that it returned before. An
 // announcement queries the best of these. If more wait, the others are queried in turn, which
-// updates their rates: kMoreAsked for each announcement, and two for each transaction added. So if
-// few wait, the order is exact. Otherwise a transaction whose rate rose since its last query may be
-// late, but never later than one that spends it. A transaction that left the pool is removed in its
-// turn, so gone transactions cannot outnumber the others for long.
+// updates their rates: kMoreAsked for each announcement, and two for each transaction added, some
+// time after. So if few wait, the order is exact. Otherwise a transaction whose rate rose since its
+// last query may be late, but never later than one that spends it. A transaction that left the pool
+// is removed in its turn, so gone transactions cannot outnumber the others for long.
 #pragma once
 
 #include "net/peer/peer_pool.h"
@@ -26,6 +26,8 @@ public:
     static constexpr size_t kMoreAsked = 200;
     /** Turns of others for each added transaction. */
     static constexpr size_t kTurnsOfNew = 2;
+    static constexpr size_t kShareAtOnce = 8; //!< an eighth
+    static constexpr size_t kMostTurns = 2'000;
 
     /** `rate`: at which it would be mined; it is updated if the transaction waits already. */
     void Add(const Wtxid& id, double rate)
@@ -62,8 +64,9 @@ public:
     bool Has(const Wtxid& id) const { return m_rates.contains(id); }
     size_t Count() const { return m_rates.size(); }
 
-    /** Gives up to kMoreAsked turns that are due; call it often. Returns whether more are due. */
-    bool GiveTurns(const PeerPool& pool);
+    /** Gives kMoreAsked of the turns that are due, or an eighth of them if that is more, up to
+     *  kMostTurns; call it often. */
+    void GiveTurns(const PeerPool& pool);
     /** Removes transactions in the order of mining, parents first, and hands them to `announce`,
      *  until it has returned true `most` times or no more wait. */
     void Announce(const PeerPool& pool, size_t most,
@@ -92,6 +95,7 @@ public:
     }
 
 private:
+    void GiveSome(const PeerPool& pool, size_t most);
     std::vector<PeerPool::Entry> Renew(const PeerPool& pool, const std::vector<Wtxid>& ids);
 
     std::map<Wtxid, double> m_rates;
