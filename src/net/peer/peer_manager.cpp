@@ -78,7 +78,6 @@ void PeerManager::Disconnected(PeerId id)
 void PeerManager::TipChanged(const HeaderNode& tip, const HeaderNode& fork)
 {
     for (PeerTopic* const topic : m_peers.Topics()) topic->TipChanged(tip, fork);
-    m_idle = 0; // all have due work again
 }
 
 bool PeerManager::Work()
@@ -101,9 +100,7 @@ bool PeerManager::Work()
     for (size_t left = all.size(); left > 0; --left) {
         if (it == all.end()) it = all.begin();
         const uint64_t before = m_steps;
-        // Each peer's due work was done, but it may have got a message since.
-        Peer& peer = *it->second;
-        more |= m_idle < all.size() ? WorkOn(peer) : !peer.closing && ReadOne(peer);
+        more |= WorkOn(*it->second);
         ++it;
         m_idle = m_steps == before ? m_idle + 1 : 0;
         // If no peer has had a step, all are visited in one call, so that messages received

@@ -22,11 +22,10 @@ void WaitingTxs::GiveTurns(const PeerPool& pool)
 {
     if (m_due < kMoreAsked) return;
     m_due = std::min(m_due, Count());
-    size_t left = std::clamp(m_due / kShareAtOnce, kMoreAsked, kMostTurns);
-    left = std::min(left, m_due);
-    m_due -= left;
-    for (; left > 0; left -= std::min(left, kMoreAsked)) {
-        GiveSome(pool, std::min(left, kMoreAsked));
+    for (size_t given = 0; given < kMostTurns && m_due > 0; given += kMoreAsked) {
+        const size_t turns = std::min(m_due, kMoreAsked);
+        m_due -= turns;
+        GiveSome(pool, turns);
     }
 }
 

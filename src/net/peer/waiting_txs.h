@@ -21,12 +21,12 @@ namespace ibd {
 
 class WaitingTxs {
 public:
-    /** Transactions that an announcement queries besides the announced ones, and that have a turn
-     *  at a time. */
+    /** Transactions that an announcement queries besides the announced ones, and the turns that
+     *  one query of the pool serves. */
     static constexpr size_t kMoreAsked = 200;
     /** Turns of others for each added transaction. */
     static constexpr size_t kTurnsOfNew = 2;
-    static constexpr size_t kShareAtOnce = 8; //!< an eighth
+    /** Turns at a time, a millisecond or two. */
     static constexpr size_t kMostTurns = 2'000;
 
     /** `rate`: at which it would be mined; it is updated if the transaction waits already. */
@@ -64,8 +64,7 @@ public:
     bool Has(const Wtxid& id) const { return m_rates.contains(id); }
     size_t Count() const { return m_rates.size(); }
 
-    /** Gives kMoreAsked of the turns that are due, or an eighth of them if that is more, up to
-     *  kMostTurns; call it often. */
+    /** If kMoreAsked turns are due, gives all of them, up to kMostTurns; call it often. */
     void GiveTurns(const PeerPool& pool);
     /** Removes transactions in the order of mining, parents first, and hands them to `announce`,
      *  until it has returned true `most` times or no more wait. */

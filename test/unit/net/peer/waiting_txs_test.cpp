@@ -167,7 +167,7 @@ TEST_CASE("transactions that left the pool do not pile up", "[waiting_txs]")
         for (int i = 0; i < 400; ++i) scene.pool.Remove(scene.Make(i));
         scene.waiting.GiveTurns(scene.pool);
         (void)scene.Announce(0);
-        REQUIRE(scene.waiting.Count() <= 4 * (kStay + 400));
+        REQUIRE(scene.waiting.Count() <= 2 * (kStay + 400));
     }
 }
 
