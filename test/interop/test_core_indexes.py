@@ -46,6 +46,11 @@ def story():
 
 
 class IndexTest(FunctionalTest):
+    def node(self, kind, name, network="regtest", *options):
+        node = kind(self.dir / name, network, (*INDEXES, *options))
+        self.nodes.append(node)
+        return node
+
     def wait_synced(self, node):
         def synced():
             wanted = {"synced": True, "best_block_height": node.rpc("getblockcount")}
@@ -85,11 +90,6 @@ class Indexes(IndexTest):
     def setUpClass(cls):
         cls.blocks, cls.chain = story()
         cls.before = len(cls.blocks) - WINNING  # the end of the losing branch
-
-    def node(self, kind, name):
-        node = kind(self.dir / name, "regtest", tuple(INDEXES))
-        self.nodes.append(node)
-        return node
 
     def feed(self, node, begin, end):
         """At the start of branches, waits for the indexes after each block: otherwise our indexes
@@ -311,8 +311,7 @@ class UnusualBlocks(IndexTest):
 
     def indexed(self, kind, network, place, height, *options):
         """A node that has ended after its indexes were done."""
-        node = kind(self.dir / f"{kind.__name__}-{len(self.nodes)}", network, (*INDEXES, *options))
-        self.nodes.append(node)
+        node = self.node(kind, f"{kind.__name__}-{len(self.nodes)}", network, *options)
         place(node)
         node.start("-reindex")
         node.wait_for_height(height)
@@ -338,9 +337,7 @@ class UnusualBlocks(IndexTest):
         blocks = large_blocks().blocks
         followed = []
         for kind in (CoreNode, Node):
-            node = kind(self.dir / kind.__name__, "regtest", tuple(INDEXES))
-            self.nodes.append(node)
-            node.start()
+            node = self.node(kind, kind.__name__).start()
             for block in blocks:
                 self.assertIsNone(node.rpc("submitblock", block.raw().hex()))
             self.wait_synced(node)

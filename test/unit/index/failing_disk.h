@@ -10,7 +10,7 @@ namespace ibd::test {
 
 /** The index goes to `first`, then to `second`, each time with all coins on disk, while one
  *  operation of its database fails; then once more without. `make(db)` makes the index, `check`
- *  looks at it in the end. */
+ *  looks at it in the end, and before at one whose database never failed. */
 template <typename Make, typename Check>
 void FailEachStep(FakeChain& chain, const HeaderNode* first, const HeaderNode* second,
                   const Make& make, const Check& check)
@@ -28,6 +28,7 @@ void FailEachStep(FakeChain& chain, const HeaderNode* first, const HeaderNode* s
         if (sound) check(*index);
         return {};
     };
+    Must(live(folder / "sound", nullptr, true));
     int failures = 0;
     for (int step = 0;; ++step) {
         const Path directory = folder / fmt::format("step{}", step);

@@ -56,6 +56,19 @@ public:
     {
         intake.Start([this] { news.release(); }, [this](const Error& error) { fatal = error; });
     }
+    /** Starts with the door shut and waits until the check of the first offer stands at it. */
+    void StartShut(std::vector<TxOffer> offers)
+    {
+        is_shut = true;
+        Start();
+        for (TxOffer& offer : offers) intake.Put(std::move(offer));
+        reached.acquire();
+    }
+    void OpenDoor()
+    {
+        is_shut = false;
+        opened.release();
+    }
     TransactionRef Good(Amount fee = kFee)
     {
         const OutPoint name = Name(m_made++);
@@ -123,10 +136,7 @@ TEST_CASE("the intake takes 16 MiB, with those under check, or one larger offer"
 {
     Scene scene;
     CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
-    scene.is_shut = true;
-    scene.Start();
-    scene.intake.Put({.peer = 0, .txs = {scene.Good()}});
-    scene.reached.acquire();
+    scene.StartShut({{.peer = 0, .txs = {scene.Good()}}});
     CHECK_FALSE(scene.intake.HasRoom(TxIntake::kMaxBytes));
     for (PeerId peer = 1; peer <= 3; ++peer) {
         REQUIRE(scene.intake.HasRoom(5 * kMiB - 1'000));
@@ -137,8 +147,7 @@ TEST_CASE("the intake takes 16 MiB, with those under check, or one larger offer"
     CHECK(scene.intake.HasRoom(TxIntake::kShortOffer));
     CHECK(scene.intake.TakeAnswers().empty());
 
-    scene.is_shut = false;
-    scene.opened.release();
+    scene.OpenDoor();
     const std::vector<TxAnswer> answers = scene.Answers(4);
     CHECK(scene.intake.HasRoom(TxIntake::kMaxBytes + 1));
     // The verdicts come in the order of the checks; equal offers of peers in that of arrival.
@@ -155,14 +164,10 @@ TEST_CASE("the intake takes 16 MiB, with those under check, or one larger offer"
 TEST_CASE("a pause begins after the check under way, and ends by itself", "[tx_intake]")
 {
     Scene scene;
-    scene.is_shut = true;
-    scene.Start();
-    scene.intake.Put({.peer = 0, .txs = {scene.Good()}});
-    scene.reached.acquire();
-    scene.is_shut = false;
+    scene.StartShut({{.peer = 0, .txs = {scene.Good()}}});
     const auto begin = std::chrono::steady_clock::now();
     scene.intake.Pause();
-    scene.opened.release();
+    scene.OpenDoor();
     CHECK(scene.Answers(1).size() == 1);
     scene.intake.Put({.peer = 1, .txs = {scene.Good()}});
     CHECK(scene.Answers(1).size() == 1);
@@ -185,17 +190,15 @@ TEST_CASE("a pause ends before its time if it is told to", "[tx_intake]")
 TEST_CASE("the verdicts on small transactions are reported together", "[tx_intake]")
 {
     Scene scene;
-    scene.is_shut = true;
-    scene.Start();
     constexpr PeerId kSmall = 5;
+    std::vector<TxOffer> offers;
     for (PeerId peer = 0; peer < kSmall; ++peer) {
-        scene.intake.Put({.peer = peer, .txs = {scene.Good()}});
+        offers.push_back({.peer = peer, .txs = {scene.Good()}});
     }
-    scene.intake.Put({.peer = kSmall, .txs = {scene.Large(2 * TxIntake::kSmallOffer)}});
-    scene.intake.Put({.peer = kSmall + 1, .txs = {scene.Good()}}); // goes before it
-    scene.reached.acquire();
-    scene.is_shut = false;
-    scene.opened.release();
+    offers.push_back({.peer = kSmall, .txs = {scene.Large(2 * TxIntake::kSmallOffer)}});
+    offers.push_back({.peer = kSmall + 1, .txs = {scene.Good()}}); // goes before it
+    scene.StartShut(std::move(offers));
+    scene.OpenDoor();
     size_t reports = 0;
     for (size_t answers = 0; answers < kSmall + 2; ++reports) {
         scene.news.acquire();
@@ -209,16 +212,9 @@ TEST_CASE("the verdicts on small transactions are reported together", "[tx_intak
 TEST_CASE("the end of the intake drops what waits", "[tx_intake]")
 {
     Scene scene;
-    scene.is_shut = true;
-    scene.Start();
-    const TransactionRef first = scene.Good();
-    const TransactionRef second = scene.Good();
-    scene.intake.Put({.peer = 1, .txs = {first}});
-    scene.intake.Put({.peer = 2, .txs = {second}});
-    scene.reached.acquire();
+    scene.StartShut({{.peer = 1, .txs = {scene.Good()}}, {.peer = 2, .txs = {scene.Good()}}});
     std::thread stopper([&] { scene.intake.Stop(); });
-    scene.is_shut = false;
-    scene.opened.release();
+    scene.OpenDoor();
     stopper.join();
     // No further verdict follows; the second offer may have been checked before the end.
     const size_t verdicts = scene.intake.TakeAnswers().size();
