@@ -87,7 +87,7 @@ class Program(framework.Node):
     """One of the two programs, on the chain."""
 
     def __init__(self, binary, folder, chain):
-        super().__init__(folder, "regtest", ["-rest", "-rpcthreads=2"])
+        super().__init__(folder, "regtest", ["-rest", "-rpcthreads=2", *measure.NO_CHECKS])
         self.binary = binary
         self.start()
         for block in chain.blocks:

@@ -71,7 +71,7 @@ def spend_any(chain, ids, blocks):
 class Program(framework.Node):
     def __init__(self, binary, folder, *options):
         super().__init__(folder, "regtest", ["-listen=0", "-connect=0", "-debug=leveldb",
-                                             "-minimumchainwork=0", *options])
+                                             "-minimumchainwork=0", *measure.NO_CHECKS, *options])
         self.binary = binary
 
     def tables(self):
