@@ -197,7 +197,8 @@ TEST_CASE("without memory a batch of transactions is an error of the machine", "
 {
     const std::vector<Bytes> all = TxsOf("floresta/block_866342/raw.zst", 1'500);
     if (all.empty()) return;
-    const std::vector<Bytes> txs = PackedSample(all, 10);
+    // Always the same, as some samples become shorter without zstd.
+    const std::vector<Bytes> txs(all.begin(), all.begin() + kMaxTxBatch);
     const Bytes batch = Pack(txs);
     {
         const FailingZstd failing(ZstdCall::kCompress);
