@@ -201,15 +201,16 @@ void SyncPlan::SetSurvey(std::vector<WorkStep> steps, uint64_t bytes) const
 {
     OverallProgress* const overall = m_parts.Booster().progress.overall;
     if (!overall) return;
-    overall->Plan({SurveyStep(bytes)});
-    overall->Update(WorkStep::kIndex, 0, 1, 0);
     WorkAmounts amounts = BaseAmounts();
     amounts.coins = 0;
     amounts.bytes = bytes;
     amounts.above = std::min(bytes / 2, TwoWeeksOfBytes());
     amounts.last_undo = amounts.above;
     amounts.indexes = true;
-    Set(std::move(steps), amounts);
+    std::vector<PlannedStep> plan = Planned(std::move(steps), amounts);
+    plan.insert(plan.begin(), SurveyStep(bytes));
+    overall->Plan(plan);
+    overall->Update(WorkStep::kIndex, 0, 1, 0);
 }
 
 /** Blocks above the terminal block bury it. 0: the network's figures are unknown. */
@@ -262,17 +263,21 @@ void SyncPlan::AddUndo(std::vector<WorkStep>& steps) const
     }
 }
 
-void SyncPlan::Set(std::vector<WorkStep> steps, WorkAmounts amounts) const
+void SyncPlan::Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const
 {
     OverallProgress* const overall = m_parts.Booster().progress.overall;
-    if (!overall) return;
+    if (overall) overall->Plan(Planned(std::move(steps), amounts));
+}
+
+std::vector<PlannedStep> SyncPlan::Planned(std::vector<WorkStep> steps, WorkAmounts amounts) const
+{
     amounts.last_undo =
         m_parts.MakesUndoLater() ? std::max(amounts.last_undo, uint64_t{1}) : uint64_t{0};
     if (amounts.lacks_undo) AddUndo(steps);
     if (amounts.above >= kLeastToConnect || amounts.above_missing > 0) {
         steps.push_back(WorkStep::kConnect);
     }
-    overall->Plan(PlanOf(steps, amounts));
+    return PlanOf(steps, amounts);
 }
 
 } // namespace ibd

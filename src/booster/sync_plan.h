@@ -58,7 +58,8 @@ public:
     void SetWaiting(std::vector<WorkStep> steps, uint64_t headers) const;
 
 private:
-    void Set(std::vector<WorkStep> steps, WorkAmounts amounts) const;
+    void Set(std::vector<WorkStep> steps, const WorkAmounts& amounts) const;
+    std::vector<PlannedStep> Planned(std::vector<WorkStep> steps, WorkAmounts amounts) const;
     WorkAmounts BaseAmounts() const;
     void AddUndo(std::vector<WorkStep>& steps) const;
     bool LacksUndo(const HeaderNode& terminal) const;

@@ -5,6 +5,9 @@
 #include "sim_net.h"
 #include "validation/verify_chain.h"
 
+#include <set>
+#include <thread>
+
 namespace ibd::test {
 
 namespace {
@@ -256,6 +259,39 @@ TEST_CASE("progress: steps for undo data are planned with the sync")
             CHECK((overall.Now()->kind == WorkStep::kWriteUndo) == (writes && !before_load));
         }
     }
+}
+
+// A call may come at any moment: never between the first step and the others.
+TEST_CASE("progress: a survey appears with all its steps at once")
+{
+    const TempDir dir{MemoryFolder()};
+    Machine machine(TheWorld(), dir / "node");
+    FaultEnv env;
+    const auto log = MakeNullLogger();
+    OverallProgress overall(env);
+    BoosterOptions options = machine.Options();
+    options.progress.overall = &overall;
+    BoosterSession booster(env, *log, TheWorld().params,
+                           {.booster = options, .own = Own(Mode::kAsked)});
+    Must(machine.Open(env));
+    booster.Attach(machine.Chain());
+    std::set<size_t> seen;
+    std::jthread caller([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            if (const auto now = overall.Now()) seen.insert(now->steps);
+        }
+    });
+    for (int i = 0; i < 20'000; ++i) {
+        booster.PlanSurvey(1'000'000);
+        overall.End();
+    }
+    booster.PlanSurvey(1'000'000);
+    const size_t planned = overall.Now()->steps;
+    caller.request_stop();
+    caller.join();
+    seen.insert(planned);
+    CHECK(planned > 1);
+    CHECK(seen == std::set{planned});
 }
 
 TEST_CASE("own hints: unasked only where it is worth it, and there is a network")
