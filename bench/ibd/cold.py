@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures reading a chain that is not in the system's cache: the booster, the join, undo data from
-blocks alone, and bitcoind -reindex with the booster, block after block, and by Core; each with cold
-files and with the same files in the cache, in turn, against a direct read of the same files.
+blocks alone, and bitcoind -reindex with hints, with its own hints, block after block, and by Core;
+each with cold files and with the same files in the cache, in turn, against a direct read of the
+same files.
 
     bench/ibd/cold.py --build build --work /somewhere [--outputs 40000000] [--repeat 3]
-        [--only booster,join,undo,reindex,serial,core] [--on ext4,xfs,btrfs,tmpfs]
+        [--only booster,join,undo,reindex,own,serial,core] [--on ext4,xfs,btrfs,tmpfs]
 
 --on runs all of this on each of these file systems, new ones below the folder. A million outputs
 are 180 MB of block files; the disk needs twice the chain, and 2 GB. The files are dropped from the
@@ -35,8 +36,7 @@ PIECE = "4M"
 BYTES_PER_OUTPUT = 185  # of block files
 MORE_BYTES = 2 << 30  # of the disk
 SYNC_BENCH = ("booster", "join", "undo")
-NODES = ("reindex", "serial", "core")
-WAYS = (*SYNC_BENCH, *NODES)
+WAYS = (*SYNC_BENCH, "reindex", "own", "serial", "core")
 
 
 def block_files(blocks):
@@ -113,9 +113,9 @@ class Bench:
         if way == "core":
             return measure.local_sync(built_program("build_core.sh", "IBD_CORE") / "bitcoind",
                                       self.folder, self.summary["height"])
-        return measure.bitcoind(
-            self.args.build, self.folder, self.summary["height"],
-            f"-ibdboosterfile={self.hints}" if way == "reindex" else "-ibdbooster=0")
+        modes = {"reindex": f"-ibdboosterfile={self.hints}", "own": "-ibdbooster",
+                 "serial": "-ibdbooster=0"}
+        return measure.bitcoind(self.args.build, self.folder, self.summary["height"], modes[way])
 
     def reindex(self, way, cold, reads):
         for name in ("chainstate", "blocks/index"):
