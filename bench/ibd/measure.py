@@ -116,6 +116,13 @@ def cpu_of_threads(pid, name=None):
                if name in (None, (task / "comm").read_text().strip())) / 1e9
 
 
+def as_another_machine():
+    """For the calling thread, whose delays are not the node's: real-time priority where the system
+    allows it, on processors that it has to share with the node."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
 def rpc(datadir, port, method):
     """The answer of a regtest node; None while it does not answer."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
