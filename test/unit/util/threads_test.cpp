@@ -2,6 +2,7 @@
 #include "util/thread_priority.h"
 #include "util/thread_slices.h"
 #include "util/threads.h"
+#include "util/try_mutex.h"
 
 #include <numeric>
 
@@ -11,6 +12,42 @@
 #include "support/catch.h"
 
 using namespace ibd;
+
+// Short and long waits: a thread gets the mutex while it looks for it, or after it has slept.
+TEST_CASE("a mutex that others want has one owner at a time, and is wanted until all had it")
+{
+    constexpr int kThreads = 4, kTurns = 2'000, kLongTurn = 200;
+    TryMutex mutex;
+    int owners = 0, turns = 0;
+    bool shared = false;
+    mutex.lock();
+    {
+        std::vector<NamedThread> threads;
+        for (int t = 0; t < kThreads; ++t) {
+            threads.emplace_back("owner", [&] {
+                for (int i = 1; i <= kTurns; ++i) {
+                    mutex.lock();
+                    shared = shared || ++owners != 1;
+                    if (i % kLongTurn == 0) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    }
+                    ++turns;
+                    --owners;
+                    mutex.unlock();
+                }
+            });
+        }
+        while (!mutex.IsWanted()) std::this_thread::yield();
+        CHECK_FALSE(mutex.try_lock());
+        CHECK(turns == 0);
+        mutex.unlock();
+    }
+    CHECK_FALSE(shared);
+    CHECK(turns == kThreads * kTurns);
+    CHECK_FALSE(mutex.IsWanted());
+    REQUIRE(mutex.try_lock());
+    mutex.unlock();
+}
 
 TEST_CASE("a queue never holds more bytes than its capacity")
 {
