@@ -14,11 +14,13 @@ coins are on disk, with a pool that the attack may want to be filled before. Mea
   another honest peer has its announcement;
 * seconds until a compact block whose transactions are known is relayed to a peer that wants compact
   blocks at once, and connected, as a call that waits for it tells: before the attack, and in it.
-  Where the system allows it, those two have real-time priority, as if on machines of their own.
+  Where the system allows it, peer and caller have real-time priority, as if on machines of their
+  own.
 
 --full takes attacks five times as large, and a pool of 300 MB too.
 """
 import copy
+import multiprocessing
 import os
 import shutil
 import statistics
@@ -125,11 +127,24 @@ class News:
         self.compact = [full_pool.compact_block(block) for block in self.blocks]
 
 
+def answer_times(node, pipe):
+    """Sends the time of the answer to a call that waits for each block that it is told."""
+    measure.as_another_machine()
+    while name := pipe.recv():
+        node.rpc("waitforblock", name, int(1e3 * PATIENCE))
+        pipe.send(time.monotonic())
+
+
 class Honest:
-    """The actions of honest peers, and their durations."""
+    """The actions of honest peers and of a caller, and their durations."""
 
     def __init__(self, node, ground, news):
         self.node, self.news, self.next = node, news, 1
+        # A process of its own: a thread would wait for the one that reads announcements.
+        fork = multiprocessing.get_context("fork")
+        self.caller, end = fork.Pipe()
+        self.calling = fork.Process(target=answer_times, args=(node, end), daemon=True)
+        self.calling.start()
         self.watcher = Watcher(node.p2p_port, ground.chain.blocks[-1])
         self.miner, self.sender = shaken(node.p2p_port), shaken(node.p2p_port)
         self.miner.send(message("sendcmpct", b"\0" + (2).to_bytes(8, "little")))
@@ -144,21 +159,17 @@ class Honest:
     def block_seconds(self):
         block, compact = self.news.blocks[self.next], self.news.compact[self.next]
         self.next += 1
-        connected = []
-
-        def wait():
-            measure.as_another_machine()
-            self.node.rpc("waitforblock", block.hash(), int(1e3 * PATIENCE))
-            connected.append(time.monotonic())
-        waiting = threading.Thread(target=wait)
-        waiting.start()
+        self.caller.send(block.hash())
         time.sleep(HEAD_START)
         begin = time.monotonic()
         self.miner.send(message("cmpctblock", compact))
         relayed = self.watcher.time_of(block.hash())
         assert relayed, "a block was not relayed"
-        waiting.join()
-        return max(connected[0], relayed) - begin
+        return max(self.caller.recv(), relayed) - begin
+
+    def end(self):
+        self.caller.send(None)
+        self.calling.join()
 
     def transaction_seconds(self):
         """(in the pool, announced)."""
@@ -251,6 +262,7 @@ def run(bitcoind, base, folder, ground, streams, attack):
         info = node.rpc("getmempoolinfo")
         out |= {POOL: info["usage"] / 1e6, LIMIT: info["maxmempool"] / 1e6,
                 "pool, transactions": info["size"], RSS: node.most_memory()}
+        honest.end()
         node.stop()
     finally:
         node.kill()
